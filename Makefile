@@ -1,28 +1,29 @@
-# `make` alone lists what can be made. Nothing here is needed to use the package: `swift build` and `swift test` do.
+# `make` alone lists the targets. To use the package, you need none of them: `swift build` and `swift test` suffice.
 
-.PHONY: help build test standin sanitize exhaustive kills mutations stories trees lint layers claims articles names format performance benchmarks demo check clean
+.PHONY: help build test standin sanitize exhaustive kills mutations stories trees lint layers claims articles documentation names format performance benchmarks demo check clean
 
 help:
-	@echo 'make build    builds the libraries and their tests'
-	@echo 'make test     runs the tests'
-	@echo 'make exhaustive runs the tests with every case of what they otherwise take a sample of'
-	@echo 'make sanitize runs the tests under the thread and the address sanitizer'
-	@echo 'make kills    kills and closes engines in the middle of their work, 2000 times each'
-	@echo 'make mutations  opens 10000 damaged states and clouds whose checksums hold'
-	@echo 'make stories  runs 3000 stories in which a seed decides which job of which engine comes next'
-	@echo 'make trees    codes 100000 random values of random types'
-	@echo 'make lint     checks format, layers and lengths of files'
-	@echo 'make layers   checks who uses whom, and that the check itself works'
-	@echo 'make claims   checks that the documentation names tests and files that exist'
-	@echo 'make articles compiles the code in the README and the articles, each page as one file'
-	@echo 'make standin  builds and tests the adapter for CloudKit on stand-ins for Apple frameworks, and checks the DocC pages (Linux)'
-	@echo 'make names    compares the public names with Documentation/PublicNames.txt'
-	@echo 'make format   formats all Swift files in place'
-	@echo 'make performance  counts instructions and allocations, and holds them against their limits (Linux, valgrind)'
-	@echo 'make benchmarks   times everything, and writes Documentation/Performance.md'
-	@echo 'make demo     two devices, one cloud: the story of this project'
-	@echo 'make check    all that is checked before a change is taken in'
-	@echo 'make clean    removes what builds have left'
+	@echo 'make build         build the libraries and their tests'
+	@echo 'make test          run the tests'
+	@echo 'make exhaustive    run the tests with every case instead of a sample'
+	@echo 'make sanitize      run the tests under the thread and the address sanitizer'
+	@echo 'make kills         kill and close engines during work, 2000 times each'
+	@echo 'make mutations     open 10000 damaged states and clouds with valid checksums'
+	@echo 'make stories       run 3000 random stories, scheduled by a seed'
+	@echo 'make trees         code 100000 random values of random types'
+	@echo 'make lint          check format, layers and lengths of files'
+	@echo 'make layers        check which folder uses which, and the check itself'
+	@echo 'make claims        check that guarantees name tests, and links lead somewhere'
+	@echo 'make articles      compile the code of the README and the articles'
+	@echo 'make standin       build and test the CloudKit adapter on stand-ins for Apple frameworks (Linux)'
+	@echo 'make documentation build the documentation site in .build/documentation'
+	@echo 'make names         compare the public names with Documentation/PublicNames.txt'
+	@echo 'make format        format all Swift files in place'
+	@echo 'make performance   check the counts of instructions and allocations (Linux, valgrind)'
+	@echo 'make benchmarks    measure, and write Documentation/Performance.md'
+	@echo 'make demo          run the example: two devices and a cloud'
+	@echo 'make check         run everything that must pass before a change is merged'
+	@echo 'make clean         remove build products'
 
 build:
 	swift build --build-tests
@@ -61,13 +62,15 @@ claims:
 articles:
 	@Scripts/check-articles
 
+documentation:
+	@Scripts/documentation .build/documentation
+
 names:
 	@Scripts/check-public-names
 
 standin:
 	@Scripts/check-warnings Tests/CloudKitStandIn
 	@Scripts/check-stand-in
-	@Scripts/check-documentation
 	@swift test --package-path Tests/CloudKitStandIn
 
 format:

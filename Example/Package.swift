@@ -35,14 +35,29 @@ let package = Package(
             resources: [.embedInCode("Resources/landmarks.geojson")],
             swiftSettings: settings
         ),
-        .testTarget(name: "LandmarkModelTests", dependencies: ["LandmarkModel"], swiftSettings: settings),
+        // Tests name every module that they import: otherwise a change in one of them doesn't rebuild them.
+        .testTarget(
+            name: "LandmarkModelTests",
+            dependencies: ["LandmarkModel", .product(name: "RecordCoding", package: "CodableSync")],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "LandmarksCommandTests",
-            dependencies: ["LandmarksCommand"],
+            dependencies: [
+                "LandmarksCommand",
+                "LandmarkModel",
+                .product(name: "CodableSync", package: "CodableSync"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TestingYourAppTests",
+            dependencies: [.product(name: "CodableSync", package: "CodableSync")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ComingFromTests",
             dependencies: [.product(name: "CodableSync", package: "CodableSync")],
             swiftSettings: settings
         ),

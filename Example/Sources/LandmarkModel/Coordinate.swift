@@ -5,7 +5,7 @@ public struct Coordinate: Codable, Hashable, Sendable {
     /// Degrees east of Greenwich, −180 to 180.
     public var longitude: Double
 
-    /// Makes a point; ``isOnEarth`` says whether it is one.
+    /// Creates a point without checking it; see ``isOnEarth``.
     ///
     /// - Parameters:
     ///   - latitude: Degrees north of the equator.

@@ -1,28 +1,28 @@
 extension Landmark {
     /// What a landmark is; the raw value is the field's value.
     ///
-    /// A category of a newer version of the app cannot be decoded by this one. The engine then reports the
-    /// record and never overwrites it, which a fall-back to ``other`` would.
+    /// This version of the app can't decode a category that a newer one has added. The engine then reports the
+    /// record and never overwrites it, as a fallback to ``other`` would.
     public enum Category: String, Codable, CaseIterable, Hashable, Sendable {
-        /// Something to cross.
+        /// A bridge.
         case bridge
-        /// A building of our days.
+        /// A modern building.
         case building
         /// A castle or a palace.
         case castle
-        /// Something built to remember.
+        /// A monument.
         case monument
-        /// Nobody built it.
+        /// A natural landmark.
         case nature
-        /// What is left of something old.
+        /// A ruin.
         case ruin
         /// A place of worship, of any faith.
         case sanctuary
-        /// An open place in a town.
+        /// A square.
         case square
-        /// Something high.
+        /// A tower.
         case tower
-        /// Anything else.
+        /// None of the others.
         case other
 
         // Kinds of places, in the words of Natural Earth.
@@ -30,7 +30,7 @@ extension Landmark {
         case populatedPlace = "populated-place"
         /// The capital of a country.
         case countryCapital = "admin-0-capital"
-        /// Another seat of a country's government.
+        /// A second capital of a country.
         case countryCapitalSeat = "admin-0-capital-alt"
         /// The capital of a dependency.
         case dependencyCapital = "admin-0-region-capital"
@@ -38,11 +38,11 @@ extension Landmark {
         case provinceCapital = "admin-1-capital"
         /// The capital of a region within a country.
         case provinceRegionCapital = "admin-1-region-capital"
-        /// A place that is no more.
+        /// A former place.
         case historicPlace = "historic-place"
-        /// A station that watches the weather.
+        /// A weather station.
         case meteorologicalStation = "meteorological-station"
-        /// A station for research.
+        /// A research station.
         case scientificStation = "scientific-station"
 
         /// Reads a category in any spelling: case, spaces and punctuation do not matter.

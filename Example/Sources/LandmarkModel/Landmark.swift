@@ -3,7 +3,7 @@ public import RecordCoding
 public import struct Foundation.Date
 public import struct Foundation.URL
 
-/// A place worth a visit: one record, with a field of every kind.
+/// A landmark: one record, with fields of every kind.
 ///
 /// | property | field |
 /// |---|---|
@@ -21,53 +21,53 @@ public import struct Foundation.URL
 public struct Landmark: RecordCodable, Identifiable, Hashable {
     /// The record's name; it never changes.
     public let id: String
-    /// The name that is shown.
+    /// The displayed name.
     public var name: String
     /// Other names of the place.
     public var alternateNames: [String]
     /// The name by language code.
     public var names: [String: String]
-    /// What it is.
+    /// The category.
     public var category: Category
-    /// Where it is.
+    /// The location.
     public var coordinate: Coordinate
     /// The country.
     public var country: String?
-    /// The part of the country.
+    /// The region of the country.
     public var region: String?
-    /// Metres above the sea.
+    /// Meters above sea level.
     public var elevation: Double?
-    /// How many people live there.
+    /// The number of inhabitants.
     public var population: Int?
     /// Whether it is the capital of a country.
     public var isCapital: Bool?
     /// The name of the time zone, as in `Europe/Paris`.
     public var timeZone: String?
-    /// The year in which it was finished or founded; negative before our era.
+    /// The year of completion or foundation; negative for BC.
     public var year: Int?
-    /// The day on which it was opened.
+    /// The opening day.
     public var opened: Date?
-    /// The page about it.
+    /// A page about the landmark.
     public var website: URL?
     /// The identifier in Wikidata.
     public var wikidata: String?
 
-    // What the user says about it.
+    // What the user adds.
 
-    /// Whether the user likes it best.
+    /// Whether it is a favorite.
     public var isFavorite: Bool
-    /// The user's stars, 0 to 5; 0 is none.
+    /// The user's rating, 0 to 5 stars; 0 means not rated.
     public var rating: Int
-    /// What the user wrote.
+    /// The user's note.
     public var note: String?
 
-    /// Makes a landmark of which only name and place are known.
+    /// Creates a landmark with a name and a location.
     ///
     /// - Parameters:
     ///   - id: The record's name: ASCII, 1 to 255 characters, without a leading underscore.
-    ///   - name: The name that is shown.
-    ///   - coordinate: Where it is.
-    ///   - category: What it is.
+    ///   - name: The displayed name.
+    ///   - coordinate: The location.
+    ///   - category: The category.
     public init(id: String, name: String, coordinate: Coordinate, category: Category = .other) {
         self.id = id
         self.name = name
@@ -79,11 +79,11 @@ public struct Landmark: RecordCodable, Identifiable, Hashable {
         rating = 0
     }
 
-    /// Merges two edits field by field; a field that both changed goes to the later edit.
+    /// Merges two edits field by field; if both changed a field, the later edit wins.
     ///
-    /// - Parameter conflict: Both sides, and their common ancestor where known.
+    /// - Parameter conflict: Both sides, and their common ancestor if it is known.
     /// - Returns: The merged landmark.
-    /// - Throws: If a side cannot be coded as a record.
+    /// - Throws: An error if a side can't be encoded as a record.
     public static func resolveConflict(_ conflict: Conflict<Landmark>) throws -> Landmark? {
         try conflict.merged()
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// One run of the command, from its arguments to its exit code.
+/// A run of the command, from its arguments to its exit code.
 struct Program {
     let arguments: [String]
     var output = Output.standard
@@ -22,9 +22,9 @@ struct Program {
     }
 
     private func report(_ error: any Error) -> Int32 {
-        // Whoever read the output has had enough.
+        // The reader has closed the pipe.
         if case OutputError.closed = error { return 0 }
-        // Who sends a signal knows why.
+        // The user ended the command.
         if let interrupted = error as? Interrupted { return interrupted.status }
         if Failure.isHelp(error), ArgumentCheck(arguments).asksForHelp {
             return show(Landmarks.message(for: error))

@@ -11,7 +11,23 @@ final class CommandTests: CommandTestCase {
         XCTAssertFalse(run.output.contains("✗"), run.output)
         XCTAssertFalse(run.output.contains("\u{1B}"), "colors are for terminals")
         XCTAssertTrue(run.output.hasSuffix("Everything came true.\n"))
-        XCTAssertTrue(run.output.contains("✓ 64 records: phone, tablet and cloud are the same"), run.output)
+        XCTAssertTrue(
+            run.output.contains("✓ 64 records are the same on the phone, the tablet and the cloud"),
+            run.output
+        )
+        for line in try readmeLines(after: "demo-output") where line != "   ..." {
+            XCTAssertTrue(run.output.contains(line + "\n"), "the README shows: \(line)")
+        }
+    }
+
+    /// The lines of the README's block after a comment with a name.
+    private func readmeLines(after name: String) throws -> [String] {
+        let readme = URL(fileURLWithPath: #filePath).appending(path: "../../../../README.md")
+            .standardizedFileURL
+        let block = try String(contentsOf: readme, encoding: .utf8)
+            .components(separatedBy: "<!-- \(name) -->\n```\n").dropFirst().first?
+            .components(separatedBy: "\n```").first
+        return try XCTUnwrap(block, name).components(separatedBy: "\n")
     }
 
     func testALandmarkAddedOnOneDeviceIsListedOnTheOther() throws {
@@ -104,8 +120,8 @@ final class CommandTests: CommandTestCase {
         let pending = try XCTUnwrap((status["pending"] as? [[String: Any]])?.first)
         XCTAssertEqual(pending["recordName"] as? String, name)
         XCTAssertEqual(pending["change"] as? String, "edit")
-        XCTAssertEqual(pending["reason"] as? String, "waits for the next sync")
-        XCTAssertTrue(try runs("phone", "status").contains("\(name)  edit: waits for the next sync"))
+        XCTAssertEqual(pending["reason"] as? String, "waiting for the next sync")
+        XCTAssertTrue(try runs("phone", "status").contains("\(name)  edit: waiting for the next sync"))
         try runs("phone", "sync")
         status = try json(runs("phone", "status", "--json"), as: [String: Any].self)
         XCTAssertEqual(status["account"] as? String, "local")

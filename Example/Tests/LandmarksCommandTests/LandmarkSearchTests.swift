@@ -52,12 +52,12 @@ final class LandmarkSearchTests: XCTestCase {
     func testAnAmbiguousWordListsTheCandidates() {
         let remedy = "give more of the record name"
         let rows = [
-            ("ta", "'ta' may be any of table-mountain (Table Mountain), taj-mahal (Taj Mahal): \(remedy)"),
-            ("Bridge", "'Bridge' may be any of a-bridge (Bridge), b-bridge (Bridge): \(remedy)"),
+            ("ta", "'ta' matches table-mountain (Table Mountain), taj-mahal (Taj Mahal); \(remedy)"),
+            ("Bridge", "'Bridge' matches a-bridge (Bridge), b-bridge (Bridge); \(remedy)"),
         ]
         for (word, message) in rows { XCTAssertEqual(failure(word, in: search), Failure(.usage, message)) }
         let many = LandmarkSearch(landmarks: (10..<22).map { Self.landmark("m\($0)", "M") })
-        XCTAssertEqual(failure("m", in: many)?.message.hasSuffix(", m19 (M) and 2 more: \(remedy)"), true)
+        XCTAssertEqual(failure("m", in: many)?.message.hasSuffix(", m19 (M) and 2 more; \(remedy)"), true)
     }
 
     func testTheNearestLandmarksAreSuggested() {
@@ -65,8 +65,8 @@ final class LandmarkSearchTests: XCTestCase {
             ("Eifel Towr", "did you mean eiffel-tower (Eiffel Tower)?"),
             ("SAGRADA FAMILIA", "did you mean sagrada-familia (Sagrada Família)?"),
             ("bridgee", "did you mean a-bridge (Bridge) or b-bridge (Bridge)?"),
-            ("xyzzy", "'landmarks list' shows those that there are"),
-            ("", "'landmarks list' shows those that there are"),
+            ("xyzzy", "'landmarks list' shows all"),
+            ("", "'landmarks list' shows all"),
         ]
         for (word, remedy) in rows {
             let message = "there is no landmark '\(word)' on this device; \(remedy)"
@@ -91,7 +91,7 @@ final class LandmarkSearchTests: XCTestCase {
     func testOnAnEmptyDeviceTheRemedyIsAnother() {
         XCTAssertEqual(
             failure("x", in: LandmarkSearch(landmarks: []))?.message,
-            "there is no landmark 'x' on this device, which has none; \(EmptyList.remedy)"
+            "there is no landmark 'x' on this device, which has no landmarks; \(EmptyList.remedy)"
         )
     }
 }

@@ -86,7 +86,7 @@ final class MalformedInputTests: CommandTestCase {
         Row(
             arguments: ["edit", "x"],
             text:
-                "there is nothing to edit: give --name, --note, --no-note, --rating, --favorite or --no-favorite"
+                "nothing to edit: give --name, --note, --no-note, --rating, --favorite or --no-favorite"
         ),
         Row(arguments: ["edit", "x", "--rating", "6"], text: "--rating must be 0 to 5, got '6'"),
         Row(arguments: ["edit", "x", "--rating", "-1"], text: "--rating must be 0 to 5, got '-1'"),
@@ -96,7 +96,7 @@ final class MalformedInputTests: CommandTestCase {
         ),
         Row(
             arguments: ["edit", "x", "--note", "a", "--no-note"],
-            text: "--note and --no-note exclude each other"
+            text: "use either --note or --no-note"
         ),
         Row(
             arguments: ["edit", "x", "--favorite", "--no-favorite"],
@@ -105,13 +105,14 @@ final class MalformedInputTests: CommandTestCase {
         Row(
             arguments: ["edit", "x\ny", "--rating", "1"],
             status: 66,
-            text: "there is no landmark 'x\\u{a}y' on this device, which has none; \(EmptyList.remedy)"
+            text: "there is no landmark 'x\\u{a}y' on this device, which has no landmarks; "
+                + EmptyList.remedy
         ),
         Row(
             arguments: ["remove", "x", "y"],
             status: 66,
-            text: "there is no landmark 'x' on this device, which has none; \(EmptyList.remedy); "
-                + "there is no landmark 'y' on this device, which has none; \(EmptyList.remedy)"
+            text: "there is no landmark 'x' on this device, which has no landmarks; \(EmptyList.remedy); "
+                + "there is no landmark 'y' on this device, which has no landmarks; \(EmptyList.remedy)"
         ),
         Row(
             arguments: ["import", "no\nwhere"],
@@ -154,7 +155,7 @@ final class MalformedInputTests: CommandTestCase {
         let damaged = try run(device("phone", ["list", "--json"]))
         XCTAssertEqual(damaged.status, 0, damaged.errors)
         XCTAssertTrue(damaged.output.contains("\"B\""), damaged.output)
-        let beginning = "landmarks: the state of this device was damaged: journal-1.jsonl:"
+        let beginning = "landmarks: recovered the damaged state of this device: journal-1.jsonl:"
         XCTAssertTrue(damaged.errors.hasPrefix(beginning), damaged.errors)
         XCTAssertEqual(damaged.errors.count { $0 == "\n" }, 1, damaged.errors)
         XCTAssertEqual(try run(device("phone", ["list"])).errors, "")
@@ -193,12 +194,12 @@ final class MalformedInputTests: CommandTestCase {
             (["watch", "--json"], 64, "usage", "Unknown option '--json'"),
             (
                 ["--home", file, "list", "--json"], 74, "inputOutput",
-                "The state cannot be used: Cannot look up \"\(file)/devices/phone/cloud\": "
+                "The engine's state can't be read or written: Cannot look up \"\(file)/devices/phone/cloud\": "
                     + "Not a directory. Use another path."
             ),
             (
                 ["--home", "h", "--cloud", file, "sync", "--json"], 69, "cloudUnreachable",
-                "The cloud could not be used: badDatabase: Cannot lock \"\(file)/lock\": Not a directory. "
+                "The cloud is unavailable: badDatabase: Cannot lock \"\(file)/lock\": Not a directory. "
                     + "Use another path."
             ),
         ]
@@ -243,7 +244,7 @@ final class MalformedInputTests: CommandTestCase {
         XCTAssertEqual(run.status, 65)
         XCTAssertEqual(run.output, "")
         XCTAssertTrue(
-            run.errors.hasPrefix("landmarks: '/dev/null' is no feature collection: it is not JSON: "),
+            run.errors.hasPrefix("landmarks: '/dev/null' isn't a feature collection: it is not JSON: "),
             run.errors
         )
         XCTAssertEqual(run.errors.count { $0 == "\n" }, 1, run.errors)

@@ -38,14 +38,14 @@ final class OutputAndPathTests: CommandTestCase {
         if !FileManager.default.fileExists(atPath: "/dev/full") { throw XCTSkip("there is no /dev/full") }
         let run = try shell(#""$0" --home h --device phone status > /dev/full"#)
         XCTAssertEqual(run.status, 74)
-        XCTAssertEqual(run.errors, "landmarks: the output cannot be written: No space left on device\n")
+        XCTAssertEqual(run.errors, "landmarks: can't write the output: No space left on device\n")
     }
 
     // F11: the next opened file gets the descriptor of the closed output; it must not be a file of the state.
     func testAClosedOutputIsAnErrorAndNeverOverwritesTheState() throws {
         let add = try shell(#""$0" --home h --device phone add X --latitude 1 --longitude 2 >&-"#)
         XCTAssertEqual(add.status, 74)
-        XCTAssertEqual(add.errors, "landmarks: the output cannot be written: Bad file descriptor\n")
+        XCTAssertEqual(add.errors, "landmarks: can't write the output: Bad file descriptor\n")
         let both = try shell(#""$0" --home h --device phone sync <&- >&- 2>&-"#)
         XCTAssertEqual(both.status, 74)
         let list = try runsAt("h", "list", "--json")
@@ -185,8 +185,8 @@ final class OutputAndPathTests: CommandTestCase {
             XCTAssertEqual(run.status, 64)
             XCTAssertEqual(
                 run.errors,
-                "landmarks: no directory can be made in '/no/where': No such file or directory. "
-                    + "Set the environment variable TMPDIR to one in which you may write\n"
+                "landmarks: can't create a directory in '/no/where': No such file or directory. "
+                    + "Set the environment variable TMPDIR to a directory that you can write to\n"
             )
             XCTAssertEqual(run.output, "")
         }

@@ -118,7 +118,7 @@ final class WatchTests: CommandTestCase {
         let run = try run(device("phone", ["list", "--json"]))
         XCTAssertEqual(run.status, 75)
         let message =
-            "this device is in use: wait until the other command has ended, or use another --device "
+            "this device is in use; wait for the other command, or use another --device "
             + "(The state is in use by process \(watcher.process.processIdentifier). "
             + "Close that engine first, or give this one another directory.)"
         XCTAssertEqual(run.errors, "landmarks: \(message)\n")

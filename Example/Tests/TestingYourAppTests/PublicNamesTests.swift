@@ -115,7 +115,7 @@ final class PublicNamesTests: XCTestCase {
         let date = Date(timeIntervalSince1970: 0)
         let codes: [SyncError.Code] = [
             .invalidModels, .recordNotFound, .recordUndecodable, .storageFull, .stateInUse, .stateTooNew,
-            .stateUnreadable, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
+            .storageFailed, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
         ]
         for code in codes {
             let error = SyncError(

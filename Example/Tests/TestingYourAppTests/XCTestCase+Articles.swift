@@ -2,10 +2,10 @@ import Foundation
 import XCTest
 
 extension XCTestCase {
-    /// Checks that an article shows the parts of files beside the test, and nothing else under their names.
+    /// Checks that a page of the repository shows the marked parts of files beside the test, and nothing else.
     func assertShown(
         _ files: [String],
-        in name: String,
+        in page: String,
         atLeast count: Int,
         beside test: String = #filePath
     ) throws {
@@ -13,7 +13,7 @@ extension XCTestCase {
         var root = folder
         let isRoot = { FileManager.default.fileExists(atPath: root.appending(path: "CONTRIBUTING.md").path) }
         while root.path != "/", !isRoot() { root.deleteLastPathComponent() }
-        let article = root.appending(path: "Sources/CodableSync/CodableSync.docc/\(name)")
+        let article = root.appending(path: page)
         let shown = snippets(in: try String(contentsOf: article, encoding: .utf8))
         let sources = try files.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
         let run = parts(of: sources.joined(separator: "\n"))

@@ -40,7 +40,7 @@ public final class ManualClock: SyncClock {
 
     let state: Locked<State>
 
-    /// Makes a clock.
+    /// Creates a clock.
     ///
     /// - Parameter wall: The wall time to start with; 2026-01-01 by default.
     public init(wall: Date = Date(timeIntervalSince1970: 1_767_225_600)) {

@@ -7,7 +7,7 @@ public struct Moment: Hashable, Sendable {
     /// The wall time, which the user sees and may change.
     public var wall: Date
 
-    /// Makes a moment.
+    /// Creates a moment.
     ///
     /// - Parameters:
     ///   - monotonic: The time since the clock started.

@@ -5,7 +5,7 @@ public struct SystemClock: SyncClock {
     private let clock = ContinuousClock()
     private let origin: ContinuousClock.Instant
 
-    /// Makes a clock whose monotonic time starts now.
+    /// Creates a clock whose monotonic time starts now.
     public init() {
         origin = clock.now
     }

@@ -125,7 +125,7 @@ extension CloudError.Code {
         .participantAlreadyInvited,
     ]
 
-    /// Makes a code from CloudKit's number.
+    /// Creates a code from CloudKit's number.
     ///
     /// - Parameter number: The raw value of a `CKError.Code`; any other becomes ``unknown(_:)``.
     public init(number: Int) {
@@ -142,7 +142,7 @@ extension CloudError.Code {
     /// What happened, in one sentence.
     public var summary: String {
         switch self {
-        case .internalError: "The service failed inside."
+        case .internalError: "The service had an internal error."
         case .partialFailure: "Some items failed."
         case .networkUnavailable: "There is no network."
         case .networkFailure: "The network failed."
@@ -173,14 +173,14 @@ extension CloudError.Code {
         case .tooManyParticipants: "The share has too many participants."
         case .alreadyShared: "The record is shared already."
         case .referenceViolation:
-            "A reference points at a record that is not there, or a record is still pointed at."
+            "A reference points at a missing record, or the record is still referenced."
         case .managedAccountRestricted: "A managed account may not use the service."
         case .participantMayNeedVerification: "The user must verify an address to take part in the share."
         case .serverResponseLost: "The response was lost; the change may have been made."
-        case .assetNotAvailable: "The bytes of an asset cannot be had now."
-        case .accountTemporarilyUnavailable: "The user must attend to the account."
+        case .assetNotAvailable: "The data of an asset isn't available right now."
+        case .accountTemporarilyUnavailable: "The user must resolve a problem with the account."
         case .participantAlreadyInvited: "The participant is invited already."
-        case .unknown(let name): "The server answered with the unknown code \(name)."
+        case .unknown(let name): "The server returned the unknown code \(name)."
         }
     }
 }

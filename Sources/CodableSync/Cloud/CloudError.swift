@@ -9,7 +9,7 @@ public import struct Foundation.URL
 public struct CloudError: Error, Hashable, Sendable {
     private var box: Boxed<Contents>
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.

@@ -16,7 +16,7 @@ public struct CloudNotification: Hashable, Sendable {
     /// The notification's ID, which is the same in each copy of it; `nil` if the payload has none.
     public var notificationID: String?
 
-    /// Makes a notification.
+    /// Creates a notification.
     ///
     /// - Parameters:
     ///   - containerIdentifier: The container that changed.
@@ -78,7 +78,8 @@ extension CloudNotification: CustomStringConvertible {
             ("id", notificationID?.quoted),
         ]
         let said = parts.compactMap { name, value in value.map { "\(name) \($0)" } }
-        return said.isEmpty ? "a push without details" : "a push: " + said.joined(separator: ", ")
+        return said.isEmpty
+            ? "a push notification without details" : "a push notification: " + said.joined(separator: ", ")
     }
 }
 

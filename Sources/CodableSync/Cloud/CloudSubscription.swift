@@ -15,7 +15,7 @@ public struct CloudSubscription: Hashable, Sendable {
     /// The scope of the subscription.
     public var kind: Kind
 
-    /// Makes a subscription.
+    /// Creates a subscription.
     ///
     /// - Parameters:
     ///   - subscriptionID: The subscription's name.

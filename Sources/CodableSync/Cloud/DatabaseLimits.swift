@@ -15,7 +15,7 @@ public struct DatabaseLimits: Hashable, Sendable {
     /// The limits of CloudKit's native protocol.
     public static let cloudKit = DatabaseLimits()
 
-    /// Makes limits; the defaults are CloudKit's.
+    /// Creates limits; the defaults are CloudKit's.
     ///
     /// - Parameters:
     ///   - maximumItems: Records in one request, 1 or more.

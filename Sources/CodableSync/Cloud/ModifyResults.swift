@@ -7,7 +7,7 @@ public struct ModifyRecordsResult: Sendable, Equatable {
     /// For each record to delete: `nil`, or why it was not deleted.
     public var deleteResults: [RecordID: CloudError?]
 
-    /// Makes the results.
+    /// Creates the results.
     ///
     /// - Parameters:
     ///   - saveResults: The result for each record to save.
@@ -28,7 +28,7 @@ public struct ModifyZonesResult: Sendable, Equatable {
     /// For each zone to delete: `nil`, or why it was not deleted.
     public var deleteResults: [ZoneID: CloudError?]
 
-    /// Makes the results.
+    /// Creates the results.
     ///
     /// - Parameters:
     ///   - saveResults: The result for each zone to save.
@@ -49,7 +49,7 @@ public struct ModifySubscriptionsResult: Sendable, Equatable {
     /// For each subscription to delete, by its ID: `nil`, or why it was not deleted.
     public var deleteResults: [String: CloudError?]
 
-    /// Makes the results.
+    /// Creates the results.
     ///
     /// - Parameters:
     ///   - saveResults: The result for each subscription to save.

@@ -5,7 +5,7 @@ public struct RecordZone: Hashable, Sendable {
     /// The zone's name and owner.
     public var zoneID: ZoneID
 
-    /// Makes a zone.
+    /// Creates a zone.
     ///
     /// - Parameter zoneID: The zone's name and owner.
     public init(zoneID: ZoneID) {

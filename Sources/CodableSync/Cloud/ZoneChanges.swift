@@ -9,7 +9,7 @@ public struct ZoneChanges: Sendable, Equatable {
         /// The type that it had.
         public var recordType: String
 
-        /// Makes a deletion.
+        /// Creates a deletion.
         ///
         /// - Parameters:
         ///   - recordID: The record's name and zone.
@@ -31,7 +31,7 @@ public struct ZoneChanges: Sendable, Equatable {
     /// Whether there is another page.
     public var moreComing: Bool
 
-    /// Makes a page.
+    /// Creates a page.
     ///
     /// - Parameters:
     ///   - modifications: The changed records.
@@ -73,7 +73,7 @@ public struct DatabaseChanges: Sendable, Equatable {
         /// Why the zone was lost.
         public var reason: Reason
 
-        /// Makes a deletion.
+        /// Creates a deletion.
         ///
         /// - Parameters:
         ///   - zoneID: The zone.
@@ -93,7 +93,7 @@ public struct DatabaseChanges: Sendable, Equatable {
     /// Whether there is another page.
     public var moreComing: Bool
 
-    /// Makes a page.
+    /// Creates a page.
     ///
     /// - Parameters:
     ///   - modifications: The zones that are new or contain changes.

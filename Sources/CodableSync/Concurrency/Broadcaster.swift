@@ -76,7 +76,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
     private let replaysLatest: Bool
     private let droppedElement: (@Sendable (Int) -> Element)?
 
-    /// Makes a broadcaster.
+    /// Creates a broadcaster.
     ///
     /// - Parameters:
     ///   - limit: How many values are buffered for each stream.
@@ -156,7 +156,7 @@ final class Broadcaster<Element: Sendable>: Sendable {
         }
     }
 
-    /// Makes a stream, which buffers values from now on.
+    /// Creates a stream, which buffers values from now on.
     ///
     /// - Parameters:
     ///   - leave: Called once when the stream ends.

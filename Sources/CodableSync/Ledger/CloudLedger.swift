@@ -29,7 +29,7 @@ public struct CloudLedger: Sendable {
     /// The types of the fields that were saved while the schema was enforced, for all users.
     private(set) var schema = LedgerSchema()
 
-    /// Makes an empty ledger.
+    /// Creates an empty ledger.
     ///
     /// - Parameters:
     ///   - identifier: Distinguishes change tokens of different ledgers; the same for all processes that

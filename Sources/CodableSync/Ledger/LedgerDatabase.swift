@@ -37,9 +37,9 @@ struct LedgerDatabase: Sendable {
             advance(to: sequence)
             if zones[zone] == nil || zones[zone]?.removal != nil { countZone(zone, 1) }
             zones[zone] = LedgerZone(incarnation: sequence, former: zones[zone]?.removal)
-        case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
+        case .zoneRemoved(let zone, let reason, let canBeRecreated, let sequence):
             advance(to: sequence)
-            removeZone(zone, .init(reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence))
+            removeZone(zone, .init(reason: reason, canBeRecreated: canBeRecreated, sequence: sequence))
         case .subscriptionSaved(let subscription):
             subscriptions[named: subscription.subscriptionID] = subscription
         case .subscriptionDeleted(let id):
@@ -130,6 +130,6 @@ extension LedgerZone {
 extension LedgerZone.Removal {
     /// The change that makes this removal.
     fileprivate func change(of zoneID: ZoneID) -> LedgerEntry.Change {
-        .zoneRemoved(zoneID, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: sequence)
+        .zoneRemoved(zoneID, reason: reason, canBeRecreated: canBeRecreated, sequence: sequence)
     }
 }

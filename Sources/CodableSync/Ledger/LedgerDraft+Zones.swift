@@ -43,7 +43,7 @@ extension LedgerDraft {
         }
         if let old = database.zones[id] {
             guard let removal = old.removal else { return }
-            if !removal.canBeMadeAnew { throw removal.error }
+            if !removal.canBeRecreated { throw removal.error }
         }
         guard count < limits.maximumZones else {
             throw CloudError(.limitExceeded, message: "There are \(limits.maximumZones) zones already.")
@@ -58,12 +58,12 @@ extension LedgerDraft {
             throw CloudError(.invalidArguments, message: "The default zone cannot be deleted.")
         }
         if id.ownerName == ZoneID.currentUserOwnerName,
-            let removal = database.zones[id]?.removal, !removal.canBeMadeAnew
+            let removal = database.zones[id]?.removal, !removal.canBeRecreated
         {
             // Other devices must still learn why the zone was removed.
-            return remove(id, reason: removal.reason, canBeMadeAnew: true)
+            return remove(id, reason: removal.reason, canBeRecreated: true)
         }
-        remove(try usableZone(id), reason: .deleted, canBeMadeAnew: true)
+        remove(try usableZone(id), reason: .deleted, canBeRecreated: true)
     }
 
     mutating func removeZone(_ id: ZoneID, reason: DatabaseChanges.Deletion.Reason) throws(CloudError) {
@@ -72,16 +72,16 @@ extension LedgerDraft {
             throw CloudError(.invalidArguments, message: "The default zone cannot be removed.")
         }
         let isReset = reason == .encryptedDataReset
-        remove(id, reason: reason, canBeMadeAnew: !(isReset && options.resetZonesMustBeDeleted))
+        remove(id, reason: reason, canBeRecreated: !(isReset && options.resetZonesMustBeDeleted))
     }
 
     private mutating func remove(
         _ zoneID: ZoneID,
         reason: DatabaseChanges.Deletion.Reason,
-        canBeMadeAnew: Bool
+        canBeRecreated: Bool
     ) {
         add(
-            .zoneRemoved(zoneID, reason: reason, canBeMadeAnew: canBeMadeAnew, sequence: nextSequence())
+            .zoneRemoved(zoneID, reason: reason, canBeRecreated: canBeRecreated, sequence: nextSequence())
         )
     }
 

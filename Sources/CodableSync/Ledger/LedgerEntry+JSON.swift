@@ -51,12 +51,12 @@ extension LedgerEntry {
             writer.optionalMember("zoneCreated", zone.zoneName)
             writer.ownerMember(of: zone)
             writer.optionalMember("sequence", sequence)
-        case .zoneRemoved(let zone, let reason, let canBeMadeAnew, let sequence):
+        case .zoneRemoved(let zone, let reason, let canBeRecreated, let sequence):
             writer.optionalMember("zoneRemoved", zone.zoneName)
             writer.ownerMember(of: zone)
             writer.optionalMember("reason", reason.rawValue)
             writer.key("canBeMadeAnew")
-            writer.bool(canBeMadeAnew)
+            writer.bool(canBeRecreated)
             writer.optionalMember("sequence", sequence)
         case .subscriptionSaved(let subscription):
             writer.optionalMember("subscriptionSaved", subscription.subscriptionID)
@@ -123,7 +123,7 @@ extension LedgerEntry {
         var owner: String?
         var type: String?
         var reason: DatabaseChanges.Deletion.Reason?
-        var canBeMadeAnew: Bool?
+        var canBeRecreated: Bool?
         var sequence: Int64?
         var date: Int64?
         var types: [String: LedgerFieldType]?
@@ -142,7 +142,7 @@ extension LedgerEntry {
             case "reason":
                 reason = DatabaseChanges.Deletion.Reason(rawValue: try reader.string())
                 if reason == nil { throw reader.failure("the reason is not known") }
-            case "canBeMadeAnew": canBeMadeAnew = try reader.bool()
+            case "canBeMadeAnew": canBeRecreated = try reader.bool()
             case "sequence": sequence = try readSequence(from: &reader)
             case "types": types = try readTypes(from: &reader)
             case "date": date = try reader.isNull() ? nil : RecordJSON.nearestStorable(reader.int())
@@ -210,11 +210,11 @@ extension LedgerEntry {
             case ("zoneCreated", let name?, let sequence?):
                 return .zoneCreated(zoneID(name), sequence: sequence)
             case ("zoneRemoved", let name?, let sequence?):
-                guard let reason, let canBeMadeAnew else { return nil }
+                guard let reason, let canBeRecreated else { return nil }
                 return .zoneRemoved(
                     zoneID(name),
                     reason: reason,
-                    canBeMadeAnew: canBeMadeAnew,
+                    canBeRecreated: canBeRecreated,
                     sequence: sequence
                 )
             case ("subscriptionSaved", let name?, _):

@@ -19,7 +19,7 @@ public struct LedgerEntry: Equatable, Sendable {
         case zoneRemoved(
             ZoneID,
             reason: DatabaseChanges.Deletion.Reason,
-            canBeMadeAnew: Bool,
+            canBeRecreated: Bool,
             sequence: Int64
         )
         /// A subscription was created or replaced.
@@ -49,7 +49,7 @@ public struct LedgerEntry: Equatable, Sendable {
     /// The change.
     public var change: Change
 
-    /// Makes an entry.
+    /// Creates an entry.
     ///
     /// - Parameters:
     ///   - user: The user record name of the user whose database it is.

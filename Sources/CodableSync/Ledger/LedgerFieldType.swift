@@ -9,7 +9,7 @@ public struct LedgerFieldType: Hashable, Sendable {
     /// Whether the values are stored encrypted, which never changes.
     public let isEncrypted: Bool
 
-    /// Makes the type of a value.
+    /// Creates the type of a value.
     ///
     /// Returns `nil` for a null and for an empty list, which have no type.
     ///
@@ -44,7 +44,7 @@ extension LedgerFieldType: LosslessStringConvertible {
         (isEncrypted ? Self.encryptedMark : "") + kind.rawValue + (isList ? Self.listMark : "")
     }
 
-    /// Makes a type from its ``description``.
+    /// Creates a type from its ``description``.
     ///
     /// Returns `nil` for any other text.
     ///

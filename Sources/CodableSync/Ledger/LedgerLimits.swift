@@ -24,7 +24,7 @@ public struct LedgerLimits: Hashable, Sendable {
     /// The limits of CloudKit's native protocol.
     public static let cloudKit = LedgerLimits()
 
-    /// Makes limits; the defaults are CloudKit's.
+    /// Creates limits; the defaults are CloudKit's.
     ///
     /// - Parameters:
     ///   - maximumItems: Items in one request.

@@ -70,6 +70,6 @@ public struct LedgerOptions: Hashable, Sendable {
     /// enforces types, while a ``LocalDatabase`` and a ledger of your own do not.
     public var enforcesSchema: Bool?
 
-    /// Makes the default options.
+    /// Creates the default options.
     public init() {}
 }

@@ -45,7 +45,7 @@ public struct LedgerRequest: Equatable, Sendable {
     /// The operation.
     public var operation: Operation
 
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// - Parameters:
     ///   - user: The user record name of the user whose database it is.

@@ -22,7 +22,7 @@ struct LedgerZone: Sendable {
     /// The removal of a zone, and the reason.
     struct Removal: Sendable {
         var reason: DatabaseChanges.Deletion.Reason
-        var canBeMadeAnew: Bool
+        var canBeRecreated: Bool
         var sequence: Int64
     }
 

@@ -16,7 +16,7 @@ enum CodingFailure: Error, CustomStringConvertible {
             "The resolver returned a model with the record name \(found.quoted) for \(expected.quoted); "
                 + "a conflict cannot rename a record."
         case .asset(let field):
-            "The field \(field.quoted) is a file. This database does not carry assets: "
+            "The field \(field.quoted) is a file. This database doesn't support assets: "
                 + "store the bytes as Data, or leave the field out."
         case .tooNew(let found, let known):
             NewerSchema(found: SchemaVersion(found), known: SchemaVersion(known)).description

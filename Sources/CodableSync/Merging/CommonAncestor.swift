@@ -14,7 +14,7 @@ struct LostWrite: Sendable {
 /// so the sent value is the field's ancestor. Without this rule, an older edit of this device would look like
 /// another device's change and could win over the newer edit.
 enum CommonAncestor {
-    /// Makes the ancestor for a merge.
+    /// Returns the ancestor for a merge.
     ///
     /// - Parameters:
     ///   - ancestor: The version on which the edit was based; `nil` if there was none.

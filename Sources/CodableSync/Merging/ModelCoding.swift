@@ -7,7 +7,7 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
     var zoneID: ZoneID
     var writesEditDates: Bool
 
-    /// Makes a record from a model and its edit date.
+    /// Encodes a record from a model and its edit date.
     func encode(_ model: Model, named name: String? = nil, edited: Date?) throws -> Record {
         var record = try RecordEncoder().encode(model, zoneID: zoneID)
         if let name, !record.recordID.recordName.isIdentical(to: name) {

@@ -68,7 +68,7 @@ struct OutgoingRequest: Sendable {
             }
             guard let server else {
                 let reason = item.known.flatMap { contents.unreadable[$0.handle] }
-                unreadable[item.name] = reason ?? "The stored version of the server is missing."
+                unreadable[item.name] = reason ?? "The stored server version is missing."
                 continue
             }
             var fields = edit.fields.differences(from: server.fields)

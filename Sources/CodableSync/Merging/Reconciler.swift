@@ -50,7 +50,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         }
         guard let server = contents.server else {
             guard contents.item.server == nil else {
-                let reason = "The stored value of the server is missing."
+                let reason = "The stored server version is missing."
                 return (.failed(ParkReason(kind: .contentsUnreadable, message: reason)), false)
             }
             return (resolveDeletion(of: client, contents), true)

@@ -32,7 +32,7 @@ public struct ParkReason: Hashable, Sendable, Codable {
     /// How often sending was attempted, since the change was made or `retry` was called.
     public var attempts: Int
 
-    /// Makes a reason.
+    /// Creates a reason.
     ///
     /// - Parameters:
     ///   - kind: The kind of reason.

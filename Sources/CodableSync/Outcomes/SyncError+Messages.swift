@@ -42,7 +42,10 @@ extension SyncError {
     }
 
     package static func storageFull(_ detail: String) -> SyncError {
-        SyncError(.storageFull, message: "The disk of this device's state is full: \(detail)")
+        SyncError(
+            .storageFull,
+            message: "The disk is full, and the engine's state can't be stored: \(detail)"
+        )
     }
 
     package static func stateInUse(by owner: String) -> SyncError {
@@ -56,16 +59,16 @@ extension SyncError {
     package static func stateTooNew(_ detail: String) -> SyncError {
         SyncError(
             .stateTooNew,
-            message: "The state is of a newer version, and nothing was touched: \(detail)"
+            message: "The state was written by a newer version of the library; nothing was changed: \(detail)"
         )
     }
 
-    package static func stateUnreadable(_ detail: String) -> SyncError {
-        SyncError(.stateUnreadable, message: "The state cannot be used: \(detail)")
+    package static func storageFailed(_ detail: String) -> SyncError {
+        SyncError(.storageFailed, message: "The engine's state can't be read or written: \(detail)")
     }
 
     package static func configuration(_ detail: String) -> SyncError {
-        SyncError(.configuration, message: "The configuration cannot be used: \(detail)")
+        SyncError(.configuration, message: "The configuration is invalid: \(detail)")
     }
 
     package static func waiting(until date: Date) -> SyncError { SyncError(.waiting, retryDate: date) }
@@ -96,25 +99,25 @@ extension SyncError {
         case .recordUndecodable:
             "This version of the app cannot read the record\(records), so it cannot edit it. Update the app."
         case .storageFull:
-            "The disk of this device's state is full. Free some space."
+            "The disk is full, and the engine's state can't be stored. Free some space."
         case .stateInUse:
             "The state is in use. Close the other engine first, or give this one another directory."
         case .stateTooNew:
-            "The state is of a newer version, and nothing was touched. Update the app."
-        case .stateUnreadable:
-            "The state cannot be used."
+            "The state was written by a newer version of the library; nothing was changed. Update the app."
+        case .storageFailed:
+            "The engine's state can't be read or written."
         case .configuration:
-            "The configuration cannot be used" + (cloudError.map { ": \($0)\(Self.remedy(for: $0))" } ?? ".")
+            "The configuration is invalid" + (cloudError.map { ": \($0)\(Self.remedy(for: $0))" } ?? ".")
         case .waiting:
-            "The server ordered a wait\(retryDate.map { " until \($0)" } ?? ""). Try again then."
+            "The server asked to wait\(retryDate.map { " until \($0)" } ?? ""). Try again then."
         case .waitingForDecision:
             "The user removed the data from the cloud. Call resolvePurge to upload it again or to remove it here."
         case .cloud:
-            "The cloud could not be used" + (cloudError.map { ": \($0)\(Self.remedy(for: $0))" } ?? ".")
+            "The cloud is unavailable" + (cloudError.map { ": \($0)\(Self.remedy(for: $0))" } ?? ".")
         case .stopped:
             "The engine is stopped. Call start first."
         case .closed:
-            "The engine is closed. Make a new one."
+            "The engine is closed. Create a new one."
         }
     }
 
@@ -127,14 +130,14 @@ extension SyncError {
         // CloudKit's own messages do not say it.
         if [.badContainer, .missingEntitlement].contains(error.code) {
             return
-                " Nothing is lost; add the capability iCloud to the app's target, with CloudKit and the container."
+                " No edit is lost; add the capability iCloud to the app's target, with CloudKit and the container."
         }
         // An error with a message of its own already says what to do.
         guard error.message == error.code.summary else { return "" }
         return switch error.recovery {
-        case .retry: " Nothing is lost; try again later."
-        case .waitForQuota: " Nothing is lost; it is sent when the user has made space."
-        case .waitForAccount: " Nothing is lost; it is sent when the user has signed in."
+        case .retry: " No edit is lost; try again later."
+        case .waitForQuota: " No edit is lost; sending resumes when the user has freed space."
+        case .waitForAccount: " No edit is lost; sending resumes when the user signs in."
         case .resolveConflict, .acceptDeletion, .recreateZone, .askUser, .uploadEverything, .refetch, .resend,
             .split, .park, .stop, .unwrap, .continueFetching, .retryThenPark:
             ""

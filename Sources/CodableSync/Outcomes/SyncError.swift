@@ -15,7 +15,7 @@ public import protocol Foundation.LocalizedError
 public struct SyncError: Error, Hashable, Sendable {
     private var box: Boxed<Contents>
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
@@ -100,7 +100,7 @@ extension SyncError {
         @nonexhaustive
     #endif
     public enum Code: Hashable, Sendable {
-        /// Some of the call's models are invalid; the message says why for each. Nothing was queued.
+        /// Some of the models are invalid; the message says why for each. Nothing was queued.
         case invalidModels
         /// This device has no record with this name; nothing was queued.
         case recordNotFound
@@ -114,15 +114,15 @@ extension SyncError {
         /// The state was written by a newer version of the library; nothing was changed.
         case stateTooNew
         /// The state cannot be read or written; the message names the place and the reason.
-        case stateUnreadable
+        case storageFailed
         /// The configuration is invalid; the message names the setting. Or the app may not use its container:
         /// ``SyncError/cloudError`` is then `badContainer` or `missingEntitlement`.
         case configuration
-        /// The server ordered a wait until ``SyncError/retryDate``.
+        /// The server asked to wait until ``SyncError/retryDate``.
         case waiting
         /// The user removed the app's data from the cloud; call ``SyncEngine/resolvePurge(_:)`` first.
         case waitingForDecision
-        /// The cloud could not be used; ``SyncError/cloudError`` says why. No queued change is lost.
+        /// The cloud is unavailable; ``SyncError/cloudError`` says why. No queued change is lost.
         case cloud
         /// The engine is stopped; call ``SyncEngine/start()`` first.
         case stopped

@@ -28,7 +28,7 @@ public struct SyncNote: Hashable, Sendable, Codable {
     /// What happened.
     public var message: String
 
-    /// Makes a note.
+    /// Creates a note.
     ///
     /// - Parameters:
     ///   - kind: The kind of note.

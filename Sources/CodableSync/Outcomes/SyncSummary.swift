@@ -20,6 +20,6 @@ public struct SyncSummary: Hashable, Sendable {
     /// The number of changes that are still waiting when the call returns, without parked ones.
     public var pending = 0
 
-    /// Makes an empty summary.
+    /// Creates an empty summary.
     public init() {}
 }

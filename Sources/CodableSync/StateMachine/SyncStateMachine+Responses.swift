@@ -29,7 +29,7 @@ extension SyncStateMachine {
 
     /// Treats a request without a timely response as one whose response was lost.
     mutating func takeDeadline(_ request: RequestID) {
-        let error = CloudError(.serverResponseLost, message: "The request was not answered in time.")
+        let error = CloudError(.serverResponseLost, message: "The server didn't respond in time.")
         if sending.lane.request == request { return process(.sent(request, .failure(error))) }
         if fetching.lane.request == request { return process(.fetched(request, .failure(error))) }
         if lookingUp.lane.request == request { return process(.lookedUp(request, .failure(error))) }

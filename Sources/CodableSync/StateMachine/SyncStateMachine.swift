@@ -23,7 +23,7 @@ package struct SyncStateMachine: Sendable {
     /// The status that was reported last.
     var reported: SyncStatus?
 
-    /// Makes a machine that continues from a state read from the journal.
+    /// Creates a machine that continues from a state read from the journal.
     package init(state: SyncState, configuration: MachineConfiguration, at now: Moment) {
         self.init(SyncContext(state: state, configuration: configuration, at: now))
     }

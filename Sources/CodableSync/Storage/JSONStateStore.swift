@@ -89,7 +89,7 @@ package final class JSONStateStore: StateStore {
             label = judged.label
             headerUser = label.user
             fold = JournalFold(owner: headerUser)
-            return judged.strangers
+            return judged.foreignFiles
         } label: {
             label.identity = label.identity ?? fold.state.summary.identity
             label.user = fold.state.summary.user ?? label.user

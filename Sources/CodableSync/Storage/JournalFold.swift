@@ -37,7 +37,7 @@ struct JournalFold {
     /// A file in which another user has claimed the state, so that the rest of it is that user's.
     private var foreignFile: UInt32?
 
-    /// Makes an empty fold.
+    /// Creates an empty fold.
     ///
     /// - Parameter owner: The user in the headers of the files, if any.
     init(owner: String? = nil) {

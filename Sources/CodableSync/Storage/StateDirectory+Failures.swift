@@ -1,6 +1,6 @@
 /// Converting errors of files and logs into failures of the directory.
 extension StateDirectory.Failure {
-    /// Makes a failure from an error while a directory was opened.
+    /// Creates a failure from an error while a directory was opened.
     ///
     /// - Parameters:
     ///   - error: The error.

@@ -57,7 +57,7 @@ struct StateMembership {
     /// A log belongs to something else if one of its files does. Of several logs in the directory, the state
     /// is the one that names the expected user; else one that names no user; else that of the first file.
     func judge(_ headers: [LogHeader]) throws(ForeignState) -> (
-        strangers: [LogFileName: String], label: StateLabel
+        foreignFiles: [LogFileName: String], label: StateLabel
     ) {
         let logs = self.logs(of: headers)
         let own = logs.filter { $0.difference == nil }
@@ -69,20 +69,20 @@ struct StateMembership {
         }
         let users = log.files.compactMap(\.label.user)
         let user = users.first(where: isExpected) ?? users.first
-        var strangers: [LogFileName: String] = [:]
+        var foreignFiles: [LogFileName: String] = [:]
         for other in logs {
             for file in other.files {
                 if let difference = other.difference {
-                    strangers[file.name] = difference.reason
+                    foreignFiles[file.name] = difference.reason
                 } else if let theirs = file.label.user, let user, !theirs.isIdentical(to: user) {
-                    strangers[file.name] = "it is another user's"
+                    foreignFiles[file.name] = "it is another user's"
                 } else if other.number != log.number {
-                    strangers[file.name] = "it is part of another log"
+                    foreignFiles[file.name] = "it is part of another log"
                 }
             }
         }
         let found = log.files.lazy.compactMap(\.label.identity).first
-        return (strangers, StateLabel(identity: identity ?? found, user: user))
+        return (foreignFiles, StateLabel(identity: identity ?? found, user: user))
     }
 
     /// The label of a header; if it is unreadable, the files with the same log number and the lines have its

@@ -84,8 +84,8 @@ enum UserIndex {
                 let copy = try keepAside(bytes, in: path, fileSystem)
                 return Contents(
                     damage:
-                        "\"\(file.shortenedForMessage)\" is damaged: \(error). The file as it was is kept as "
-                        + "\(copy). Whose the directories are was found in them again."
+                        "\"\(file.shortenedForMessage)\" is damaged: \(error). The damaged file is kept as "
+                        + "\(copy). The users of the directories were read from the directories again."
                 )
             }
         } catch let error as FileError {
@@ -122,7 +122,7 @@ enum UserIndex {
     }
 
     private struct Damage: Error, CustomStringConvertible {
-        var description: String { "it does not say whose the directories are" }
+        var description: String { "it doesn't say which user each directory belongs to" }
     }
 
     private static func read(_ json: inout JSONReader, _ file: String) throws -> Contents {

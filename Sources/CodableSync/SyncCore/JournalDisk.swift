@@ -54,7 +54,7 @@ final class JournalDisk: Sendable {
         var leftTraces: JournalFailure? {
             removal == nil
                 ? nil
-                : .unreadable("The records of the user who has left cannot be removed from the files now.")
+                : .unreadable("Can't remove the signed-out user's records from the files right now.")
         }
     }
 

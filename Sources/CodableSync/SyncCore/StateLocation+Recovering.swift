@@ -55,12 +55,12 @@ extension StateLocation {
         var messages: [String] = []
         if recovery.droppedTailBytes > 0 {
             messages.append(
-                "\(recovery.droppedTailBytes) bytes at the end of the journal were cut off: "
-                    + "they belong to a change that no call has returned for."
+                "\(recovery.droppedTailBytes) bytes were cut off at the end of the journal: "
+                    + "they belong to a call that had not returned."
             )
         }
         messages += recovery.damages.prefix(maximumMessages).map { damage in
-            "\(damage) Everything else that can be read is kept, and all records are fetched again."
+            "\(damage) Everything else that is readable is kept, and all records are fetched again."
         }
         let rest = recovery.damages.count - maximumMessages
         if rest > 0 { messages.append("\(rest) other places are damaged as well.") }

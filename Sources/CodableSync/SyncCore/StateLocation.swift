@@ -190,9 +190,9 @@ struct StateLocation: Sendable {
         } catch StateDirectory.Failure.tooNew(let detail) {
             throw SyncError.stateTooNew(detail)
         } catch StateDirectory.Failure.tooOld(let detail) {
-            throw SyncError.stateUnreadable(detail)
+            throw SyncError.storageFailed(detail)
         } catch StateDirectory.Failure.unreadable(let detail) {
-            throw SyncError.stateUnreadable(detail)
+            throw SyncError.storageFailed(detail)
         } catch StateDirectory.Failure.foreign(let detail) {
             throw SyncError.configuration("storage: \(detail)")
         } catch let failure as JournalFailure {

@@ -62,7 +62,7 @@ extension SyncConfiguration {
             throw SyncError.configuration("zoneName: \(error)")
         }
         guard zoneID.zoneName != ZoneID.defaultZoneName else {
-            throw Self.invalid("zoneName", "is that of the default zone, which tells of no changes")
+            throw Self.invalid("zoneName", "is the name of the default zone, which has no change feed")
         }
     }
 

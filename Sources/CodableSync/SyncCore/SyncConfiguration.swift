@@ -88,6 +88,6 @@ public struct SyncConfiguration: Sendable {
     /// Called with the machine after each input, in tests and simulations.
     package var inspector: (@Sendable (SyncStateMachine) -> Void)?
 
-    /// Makes a configuration with the default settings.
+    /// Creates a configuration with the default settings.
     public init() {}
 }

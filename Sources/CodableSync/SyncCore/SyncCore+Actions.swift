@@ -144,7 +144,7 @@ extension SyncCore {
         do {
             emit(try event.loaded(from: eventContents))
         } catch {
-            emit(.storageFailed("The contents of an event cannot be read: \(error)"))
+            emit(.storageFailed("Can't read the records of an event from the disk: \(error)"))
         }
     }
 }

@@ -25,7 +25,7 @@ extension SyncCore {
                 count += inVain.count
             }
         } catch {
-            tellUnreadable("What was fetched cannot be read from the disk now: \(error)")
+            tellUnreadable("Can't read fetched records from the disk right now: \(error)")
         }
         return count
     }
@@ -73,7 +73,7 @@ extension SyncCore {
 
     /// The error of a call that could not read its contents from the files.
     func unreadable(_ error: any Error) -> SyncError {
-        if case .closed = phase { .closed } else { .stateUnreadable("\(error)") }
+        if case .closed = phase { .closed } else { .storageFailed("\(error)") }
     }
 
     /// Reads files for a call, and says why if they cannot be read.

@@ -78,7 +78,7 @@ extension SyncCore {
     }
 
     func tellOfCompaction(_ reason: String) {
-        let text = "What is no longer needed cannot be taken out of the files now; it is tried again."
+        let text = "Can't remove obsolete entries from the files right now; trying again later."
         emit(.storageFailed("\(text) \(reason)"))
     }
 }

@@ -302,7 +302,7 @@ extension Result {
 }
 
 extension CloudError {
-    /// Makes an error from whatever a database throws; other types of errors become unknown errors.
+    /// Creates an error from whatever a database throws; other types of errors become unknown errors.
     init(wrapping error: any Error) {
         if let error = error as? CloudError {
             self = error
@@ -314,7 +314,7 @@ extension CloudError {
     }
 
     static func unmentioned(_ what: String) -> CloudError {
-        CloudError(.serverResponseLost, message: "The answer does not mention \(what).")
+        CloudError(.serverResponseLost, message: "The response doesn't mention \(what).")
     }
 }
 

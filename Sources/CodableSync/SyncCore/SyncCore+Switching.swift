@@ -20,7 +20,7 @@ extension SyncCore {
         do {
             try await exchangeState(for: user, ticket)
         } catch {
-            let failure = error as? SyncError ?? .stateUnreadable("\(error)")
+            let failure = error as? SyncError ?? .storageFailed("\(error)")
             if case .switching = phase {
                 phase = .open
                 process(.account(.switchFailed(failure)))

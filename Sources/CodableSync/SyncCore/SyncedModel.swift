@@ -21,7 +21,7 @@ protocol SyncedModel: ModelRules {
         for stream: StreamID
     ) -> any StreamElement
 
-    /// Makes an element without records.
+    /// Creates an element without records.
     func element(_ mark: StreamMark, for stream: StreamID) -> any StreamElement
 
     /// Claims a stream's request; returns `nil` if there is none, or if it has been claimed already.

@@ -195,7 +195,7 @@ public final class LiveModels<Model: RecordCodable> {
 
     /// Shows the record without a refused call, with the later ones.
     private func takeBack(_ id: Int, _ name: String, _ error: any Error) {
-        failure = error as? SyncError ?? SyncError(.stateUnreadable, message: "\(error)")
+        failure = error as? SyncError ?? SyncError(.storageFailed, message: "\(error)")
         guard var left = calls[name], let index = left.firstIndex(where: { $0.id == id }) else { return }
         left.remove(at: index)
         var shown = index > 0 ? left[index - 1].shown : told[name]

@@ -37,7 +37,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
         if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
     }
 
-    /// Makes an element without records.
+    /// Creates an element without records.
     init(_ mark: StreamMark, for stream: StreamID, of hub: ChangeHub<Model>) {
         self.stream = stream
         self.hub = hub

@@ -141,7 +141,7 @@ extension SyncEngine {
                 }
             } catch {
                 let name = model.recordName
-                let place = name.isEmpty ? " It is number \(index + 1) of the call's \(models.count)." : ""
+                let place = name.isEmpty ? " It is model \(index + 1) of \(models.count)." : ""
                 invalid.append(
                     SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error) + place)
                 )

@@ -122,7 +122,7 @@ final class NotificationPayloadTests: XCTestCase {
         XCTAssertTrue(text.contains("Item\\u{0}\\u{a}2026"), text)
         XCTAssertTrue(text.contains("database shared"), text)
         XCTAssertLessThan(text.count, 500)
-        XCTAssertEqual(CloudNotification().description, "a push without details")
+        XCTAssertEqual(CloudNotification().description, "a push notification without details")
     }
 
     func testTheFakesPayloadIsReadLikeCloudKits() {

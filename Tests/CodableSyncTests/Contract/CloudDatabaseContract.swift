@@ -11,22 +11,24 @@ import XCTest
 /// }
 /// ```
 ///
-/// On Linux, a class that declares no test of its own is not found, and runs no tests.
+/// The class itself runs them on a fake cloud. On Linux, a class that declares no test of its own is not found, and
+/// runs no tests.
 ///
 /// Only public API is used, so that packages with other databases can copy these files.
 class CloudDatabaseContract: XCTestCase {
+    private let cloud = FakeCloud()
+    private var isOnTheFake: Bool { type(of: self) == CloudDatabaseContract.self }
+
     /// An empty database, or one in which nothing else uses the zones of the tests.
-    func makeDatabase() async throws -> any CloudDatabase {
-        throw XCTSkip("The contract itself has no database; its subclasses do.")
-    }
+    func makeDatabase() async throws -> any CloudDatabase { try connectToTheFake() }
 
     /// Another device's connection to the database created last, with the same user.
-    func makeSecondConnection() async throws -> any CloudDatabase {
-        throw XCTSkip("The contract itself has no database; its subclasses do.")
-    }
+    func makeSecondConnection() async throws -> any CloudDatabase { try connectToTheFake() }
 
     /// A database whose ledger uses these options for undocumented behavior; `nil` if there is no choice.
-    func makeDatabase(_ options: LedgerOptions) async throws -> (any CloudDatabase)? { nil }
+    func makeDatabase(_ options: LedgerOptions) async throws -> (any CloudDatabase)? {
+        isOnTheFake ? FakeCloud(options: options).database(user: "alice") : nil
+    }
 
     /// A connection to the same database after all other connections were closed and opened again.
     func restart(_ database: any CloudDatabase) async throws -> any CloudDatabase {
@@ -34,17 +36,24 @@ class CloudDatabaseContract: XCTestCase {
     }
 
     /// Sets the account's status; `false` if there is always an account.
-    func setAccount(_ status: AccountStatus, of database: any CloudDatabase) -> Bool { false }
+    func setAccount(_ status: AccountStatus, of database: any CloudDatabase) -> Bool {
+        guard isOnTheFake, let device = database as? FakeDatabase else { return false }
+        device.account = status
+        return true
+    }
 
     /// Whether a conflict contains a copy of the server's record; with CloudKit Web Services it does not.
     var conflictsCarryTheServerRecord: Bool { true }
 
-    #if canImport(ObjectiveC)
-        /// There is nothing to run without a database; elsewhere the tests of this class are skipped.
-        override class var defaultTestSuite: XCTestSuite {
-            self == CloudDatabaseContract.self ? XCTestSuite(name: "no database") : super.defaultTestSuite
-        }
-    #endif
+    private func connectToTheFake() throws -> any CloudDatabase {
+        guard isOnTheFake else { throw MissingOverride(name: "\(type(of: self))") }
+        return cloud.database(user: "alice")
+    }
+
+    private struct MissingOverride: Error, CustomStringConvertible {
+        let name: String
+        var description: String { "\(name) must override makeDatabase and makeSecondConnection." }
+    }
 
     // MARK: - What the tests are written with
 

@@ -27,7 +27,7 @@ final class FakeDatabaseTests: XCTestCase {
         let stranger = cloud.database(user: "bob")
         var mine = phone.signals.makeAsyncIterator()
         var theirs = laptop.signals.makeAsyncIterator()
-        var strangers = stranger.signals.makeAsyncIterator()
+        var foreignFiles = stranger.signals.makeAsyncIterator()
 
         try await save(record("a"), on: phone)
         for device in [phone, laptop, stranger] { device.emit(.reachable) }
@@ -36,7 +36,7 @@ final class FakeDatabaseTests: XCTestCase {
         XCTAssertEqual([first, second], [.changes(in: [zoneID]), .reachable])
         let own = await mine.next()
         XCTAssertEqual(own, .reachable)
-        let foreign = await strangers.next()
+        let foreign = await foreignFiles.next()
         XCTAssertEqual(foreign, .reachable)
     }
 

@@ -44,7 +44,7 @@ final class CallErrorScenarios: EngineScenario {
         await assertError(.invalidModels, about: ["_x", "_y"], saying: texts + ["_y: "]) {
             try await engine.upload(Note("_x"), Note("fine"), Note("_y"))
         }
-        await assertError(.invalidModels, saying: ["a model: ", "number 2 of the call's 2"]) {
+        await assertError(.invalidModels, saying: ["a model: ", "model 2 of 2"]) {
             try await engine.upload(Note("fine"), Note(""))
         }
         await assertError(.invalidModels, about: ["_x"], saying: texts) {
@@ -128,7 +128,7 @@ final class CallErrorScenarios: EngineScenario {
         let files = HookedFileSystem(MemoryFileSystem())
         let phone = try makeDevice(Note.self) { $0.fileSystem = files }
         try await phone.engine.upload(Note("a"))
-        for (code, expected) in [(ENOSPC, SyncError.Code.storageFull), (EIO, .stateUnreadable)] {
+        for (code, expected) in [(ENOSPC, SyncError.Code.storageFull), (EIO, .storageFailed)] {
             files.before { operation, path throws(FileError) in
                 if operation == .append { throw FileError(operation, path, code: code) }
             }
@@ -155,7 +155,7 @@ final class CallErrorScenarios: EngineScenario {
             { try await !phone.engine.pendingChanges().isEmpty },
             { try await phone.engine.edit(named: "a") { $0.count = 1 }.before.count == 0 },
         ] {
-            await assertError(.stateUnreadable, saying: ["/device", "journal"]) { _ = try await call() }
+            await assertError(.storageFailed, saying: ["/device", "journal"]) { _ = try await call() }
         }
         files.before(nil)
         let model = try await phone.engine.model(named: "a")
@@ -203,7 +203,7 @@ final class CallErrorScenarios: EngineScenario {
             try await engine.sync()
         }
         for _ in 0..<2 {
-            await assertError(.waiting, until: until, saying: ["ordered a wait", "Try again then"]) {
+            await assertError(.waiting, until: until, saying: ["asked to wait", "Try again then"]) {
                 try await engine.sync()
             }
         }
@@ -217,7 +217,7 @@ final class CallErrorScenarios: EngineScenario {
         try await engine.sync()
         let lost = CloudError(.networkFailure)
         phone.database.failNext(.fetch, .networkFailure)
-        await assertError(.cloud, from: lost, saying: [lost.description, "Nothing is lost"]) {
+        await assertError(.cloud, from: lost, saying: [lost.description, "No edit is lost"]) {
             try await engine.fetchChanges()
         }
         try await engine.upload(Note("a"))
@@ -231,7 +231,7 @@ final class CallErrorScenarios: EngineScenario {
         let phone = try makeDevice(Note.self)
         phone.database.setAccount(.noAccount)
         let missing = CloudError(.notAuthenticated)
-        await assertError(.cloud, from: missing, saying: ["when the user has signed in"]) {
+        await assertError(.cloud, from: missing, saying: ["when the user signs in"]) {
             try await phone.engine.sync()
         }
     }
@@ -273,6 +273,6 @@ final class CallErrorScenarios: EngineScenario {
             { try await engine.edit([Note("a")]) { $0.count = 1 } },
             { try await engine.resolvePurge(.removeLocal) }, { try await engine.resync() },
         ]
-        for call in calls { await assertError(.closed, saying: ["closed", "Make a new one"], call) }
+        for call in calls { await assertError(.closed, saying: ["closed", "Create a new one"], call) }
     }
 }

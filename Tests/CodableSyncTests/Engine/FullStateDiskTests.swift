@@ -65,7 +65,7 @@ final class FullStateDiskTests: EngineScenario {
         do {
             try await phone.engine.sync()
             XCTFail("the pending change should be unreadable")
-        } catch let error as SyncError where error.code == .stateUnreadable {
+        } catch let error as SyncError where error.code == .storageFailed {
             let text = error.message
             XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
         }

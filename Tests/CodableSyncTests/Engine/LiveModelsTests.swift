@@ -284,6 +284,7 @@ final class LiveModelsTests: XCTestCase {
         live.delete(Note("b"))
         try await settle(live, phone)
         try await settle(other, phone)
+        try await settle(live, phone)
         XCTAssertEqual(live.models["a"], Note("a", "2", note: "3"))
     }
 }

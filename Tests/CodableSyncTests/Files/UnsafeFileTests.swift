@@ -35,7 +35,7 @@ final class UnsafeFileTests: EngineScenario {
             XCTFail("\(row): the state was opened")
             try await device.engine.close()
             return ""
-        } catch let error as SyncError where error.code == .stateUnreadable {
+        } catch let error as SyncError where error.code == .storageFailed {
             let text = error.message
             XCTAssertFalse(text.contains("\n") || text.contains("\0"), row)
             XCTAssertLessThan(text.count, 400, row)
@@ -186,7 +186,7 @@ final class UnsafeFileTests: EngineScenario {
                     try await phone.engine.upload(Note("a"))
                     // Some calls are not needed if the state already exists.
                     XCTAssertFalse(isNew && [.create, .list, .lock].contains(operation), row)
-                } catch let error as SyncError where error.code == .stateUnreadable {
+                } catch let error as SyncError where error.code == .storageFailed {
                     let message = error.message
                     // The name of the state's directory is in its parent.
                     let isNamed = message.contains("/state") || operation == .syncDirectory

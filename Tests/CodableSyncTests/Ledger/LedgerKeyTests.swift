@@ -97,7 +97,7 @@ final class LedgerKeyTests: XCTestCase {
         let changes: [LedgerEntry.Change] = [
             .recordDeleted(recordName: "a", zone: zoneID, recordType: "Note", sequence: 1),
             .zoneCreated(zoneID, sequence: 2),
-            .zoneRemoved(zoneID, reason: .purged, canBeMadeAnew: true, sequence: 3),
+            .zoneRemoved(zoneID, reason: .purged, canBeRecreated: true, sequence: 3),
             .tokensExpired(zone: zoneID, sequence: 4), .tokensExpired(zone: nil, sequence: 5),
             .subscriptionSaved(CloudSubscription(subscriptionID: "s", kind: .zone(zoneID))),
         ]

@@ -21,7 +21,7 @@ final class LedgerOrderTests: XCTestCase {
     }
 
     private func removed(_ zone: ZoneID, _ sequence: Int64) -> LedgerEntry.Change {
-        .zoneRemoved(zone, reason: .purged, canBeMadeAnew: true, sequence: sequence)
+        .zoneRemoved(zone, reason: .purged, canBeRecreated: true, sequence: sequence)
     }
 
     /// Applies the changes that can follow, and returns their number.

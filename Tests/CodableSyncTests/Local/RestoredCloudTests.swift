@@ -140,7 +140,7 @@ final class RestoredCloudTests: RestoredCloudScenario {
     /// The token of the database feed also belongs to the lost history.
     func testARestoreToATimeBeforeTheZoneDeletesNothing() async throws {
         for manner in RestorableCloud.Manner.allCases {
-            for isMadeAnew in [false, true] {
+            for isRecreated in [false, true] {
                 try setUpWithError()
                 let phone: Device<Note> = try makeDevice()
                 let tablet: Device<Note> = try makeDevice()
@@ -154,14 +154,14 @@ final class RestoredCloudTests: RestoredCloudScenario {
                 try await phone.engine.upload(Note("a", "tea"))
                 try await settle(phone, tablet)
                 try cloud.restore(backup, manner)
-                if isMadeAnew {
+                if isRecreated {
                     try await tablet.engine.sync()
                     try await tablet.engine.upload(Note("b", "milk"))
                     try await tablet.engine.sync()
                 }
                 try await settle(phone, tablet)
                 let shown = try await titles(phone)
-                XCTAssertTrue(shown.contains("tea"), "\(manner), re-created: \(isMadeAnew): \(shown)")
+                XCTAssertTrue(shown.contains("tea"), "\(manner), re-created: \(isRecreated): \(shown)")
                 try await assertEqualEverywhere(phone, tablet)
             }
         }

@@ -101,7 +101,7 @@ final class StateMutationTests: XCTestCase {
     private func assertMayBeRefused(_ error: SyncError, _ seed: UInt64) {
         switch error.code {
         case .stateTooNew, .configuration: break
-        case .stateUnreadable:
+        case .storageFailed:
             let reasons = ["is not a file of", "which an older version of the library wrote"]
             XCTAssertTrue(reasons.contains { error.message.contains($0) }, "seed \(seed): \(error)")
         default: XCTFail("seed \(seed): \(error)")

@@ -9,7 +9,7 @@ final class ErrorTextTests: XCTestCase {
             SyncError.cloud(CloudError(.quotaExceeded)), CloudError(.networkFailure, message: "No line."),
         ]
         for error in errors { XCTAssertEqual(error.localizedDescription, "\(error)") }
-        XCTAssertEqual(SyncError.closed.localizedDescription, "The engine is closed. Make a new one.")
+        XCTAssertEqual(SyncError.closed.localizedDescription, "The engine is closed. Create a new one.")
     }
 
     func testAModelWithoutANameIsCalledAModel() {
@@ -24,7 +24,7 @@ final class ErrorTextTests: XCTestCase {
             XCTFail("A model without a name was accepted.")
         } catch let error as SyncError where error.code == .invalidModels {
             XCTAssertEqual(error.recordNames, [])
-            XCTAssertTrue(error.message.hasSuffix(" It is number 2 of the call's 2."), error.message)
+            XCTAssertTrue(error.message.hasSuffix(" It is model 2 of 2."), error.message)
         }
     }
 
@@ -37,7 +37,7 @@ final class ErrorTextTests: XCTestCase {
             XCTFail("The sync succeeded without an account.")
         } catch let failure as SyncError where failure.code == .cloud {
             let error = try XCTUnwrap(failure.cloudError)
-            XCTAssertTrue(error.message.hasPrefix("It cannot be determined who is signed in."), error.message)
+            XCTAssertTrue(error.message.hasPrefix("Can't determine who is signed in."), error.message)
         }
     }
 
@@ -51,12 +51,12 @@ final class ErrorTextTests: XCTestCase {
 
     func testCloudErrorsSayWhatToDo() {
         let rows: [(CloudError.Code, String)] = [
-            (.networkUnavailable, "There is no network. Nothing is lost; try again later."),
-            (.quotaExceeded, "Nothing is lost; it is sent when the user has made space."),
-            (.notAuthenticated, "Nothing is lost; it is sent when the user has signed in."),
+            (.networkUnavailable, "There is no network. No edit is lost; try again later."),
+            (.quotaExceeded, "No edit is lost; sending resumes when the user has freed space."),
+            (.notAuthenticated, "No edit is lost; sending resumes when the user signs in."),
             (
                 .badContainer,
-                "or the app may not use it. Nothing is lost; add the capability iCloud to the app's target, with "
+                "or the app may not use it. No edit is lost; add the capability iCloud to the app's target, with "
                     + "CloudKit and the container."
             ),
         ]
@@ -72,11 +72,11 @@ final class ErrorTextTests: XCTestCase {
         let text = "\"a\" has format version 2. Update the app."
         XCTAssertEqual(
             "\(SyncError.stateTooNew(text))",
-            "The state is of a newer version, and nothing was touched: \(text)"
+            "The state was written by a newer version of the library; nothing was changed: \(text)"
         )
         XCTAssertEqual(
             "\(SyncError.storageFull("No space. Free some."))",
-            "The disk of this device's state is full: No space. Free some."
+            "The disk is full, and the engine's state can't be stored: No space. Free some."
         )
     }
 }

@@ -38,20 +38,25 @@ final class EventTextTests: XCTestCase {
         let reason = ParkReason(kind: .refused, message: "The server said no.")
         XCTAssertEqual(
             "\(SyncEvent.parked(recordName: "a\nb", reason))",
-            #"The change of "a\u{a}b" was set aside: The server said no. (refused)"#
+            #"Parked the change to "a\u{a}b": The server said no. (refused)"#
         )
         XCTAssertEqual(
             "\(SyncEvent.conflictResolved(recordName: "a", client: record, server: record, .server))",
-            #"The conflict over "a" was resolved: the cloud's value stays."#
+            #"Resolved a conflict over "a": kept the cloud's version."#
         )
         XCTAssertEqual(
             "\(SyncEvent.callRefused(recordNames: ["a", "b", "c", "d", "e"], .stopped))",
-            #"A call for "a", "b", "c" and 2 other records was refused: The engine is stopped. Call start first."#
+            #"Refused a call for "a", "b", "c" and 2 other records: The engine is stopped. Call start first."#
         )
         XCTAssertEqual(
             "\(SyncEvent.accountChanged(from: "alice", to: nil))",
             #"The user changed from "alice" to nobody."#
         )
+    }
+
+    func testALostZonesReasonIsInWords() {
+        XCTAssertEqual("\(SyncEvent.zoneLost(nil))", "Zone lost (reason unknown).")
+        XCTAssertEqual("\(SyncEvent.zoneLost(.purged))", "Zone lost (purged by the user).")
     }
 
     func testDiagnosticsAreLinesForABugReport() async throws {

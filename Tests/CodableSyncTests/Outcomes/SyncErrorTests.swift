@@ -36,7 +36,7 @@ final class SyncErrorTests: XCTestCase {
     func testEveryCodeHasAMessageThatSaysSomethingElse() {
         let codes: [SyncError.Code] = [
             .invalidModels, .recordNotFound, .recordUndecodable, .storageFull, .stateInUse, .stateTooNew,
-            .stateUnreadable, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
+            .storageFailed, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
         ]
         XCTAssertEqual(Set(codes.map { SyncError($0).message }).count, codes.count)
         for code in codes { XCTAssertTrue(SyncError(code).message.hasSuffix("."), "\(code)") }

@@ -64,7 +64,7 @@ class AccountScenariosDisks: AccountScenario {
             do {
                 try await phone.engine.sync()
                 XCTFail("alice's records are still there")
-            } catch let error as SyncError where error.code == .stateUnreadable {}
+            } catch let error as SyncError where error.code == .storageFailed {}
         }
         // The call throws the error; the event follows a moment later, when the journal reports the failure.
         try await quiet(phone.device)

@@ -94,12 +94,12 @@ final class AccountScenariosFailing: AccountScenario {
                 do {
                     _ = try await phone.engine.sync()
                     XCTFail("the sync should fail")
-                } catch let error as SyncError where error.code == .stateUnreadable {}
+                } catch let error as SyncError where error.code == .storageFailed {}
             }
             await phone.device.events.reach("the app receives the event") { events in
                 events.contains {
                     guard case .accountSwitchFailed("bob", let error) = $0 else { return false }
-                    return error.code == .stateUnreadable
+                    return error.code == .storageFailed
                 }
             }
             for call in [
@@ -109,7 +109,7 @@ final class AccountScenariosFailing: AccountScenario {
                 do {
                     try await call()
                     XCTFail("bob's state could not be opened")
-                } catch let error as SyncError where error.code == .stateUnreadable {}
+                } catch let error as SyncError where error.code == .storageFailed {}
             }
             XCTAssertEqual(phone.account.told("bob").count, 0)
 
@@ -152,7 +152,7 @@ final class AccountScenariosFailing: AccountScenario {
         }
         phone.account.signIn("bob")
         while let status = await statuses.next() {
-            if case .paused(.state(let error)) = status, error.code == .stateUnreadable { break }
+            if case .paused(.state(let error)) = status, error.code == .storageFailed { break }
         }
         files.before(nil)
         clock.advance(by: .seconds(300))

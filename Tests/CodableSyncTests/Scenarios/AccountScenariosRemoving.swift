@@ -232,7 +232,7 @@ class AccountScenariosRemoving: AccountScenario {
         do {
             _ = try await phone.engine.sync()
             XCTFail("the sync should fail")
-        } catch let error as SyncError where error.code == .stateUnreadable {}
+        } catch let error as SyncError where error.code == .storageFailed {}
         files.before(nil)
         try await phone.engine.sync()
         XCTAssertEqual(phone.changes, ["- > alice", "alice > bob"])

@@ -28,14 +28,14 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         let phone = try makeDevice(Sample.self)
         try await serverSave(Note("good"))
         try await serverSave("good", RecordEncoder().encode(Sample(id: "good")).fields)
-        let strangers = [
+        let foreignFiles = [
             try record("a", type: "Other"), try record("b", type: "cloudkit.share"),
             try record("c", type: "Users"), try record("d", in: "Elsewhere"),
         ]
         let misnamed = (RecordID(recordName: "e", zoneID: zoneID), try record("f"))
         phone.database.changeFetchAnswers { page in
             var page = page
-            for record in strangers { page.modifications[record.recordID] = .success(record) }
+            for record in foreignFiles { page.modifications[record.recordID] = .success(record) }
             page.modifications[misnamed.0] = .success(misnamed.1)
             return page
         }
@@ -163,11 +163,11 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
     func testInvalidRecordNamesAreIgnoredAndCounted() async throws {
         let phone = try makeDevice(Sample.self)
         let names = ["", String(repeating: "x", count: 10_000)]
-        let strangers = try names.map { try record($0) } + [try record("good")]
+        let foreignFiles = try names.map { try record($0) } + [try record("good")]
         let zoneID = zoneID
         phone.database.changeFetchAnswers { page in
             var page = page
-            for record in strangers { page.modifications[record.recordID] = .success(record) }
+            for record in foreignFiles { page.modifications[record.recordID] = .success(record) }
             let unreadable = RecordID(recordName: String(repeating: "y", count: 256), zoneID: zoneID)
             page.modifications[unreadable] = .failure(CloudError(.internalError))
             for name in names {

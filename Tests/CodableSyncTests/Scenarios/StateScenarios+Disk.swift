@@ -22,7 +22,7 @@ extension StateScenarios {
         do {
             try await phone.engine.upload(Note("b"))
             XCTFail("the upload should fail")
-        } catch let error as SyncError where error.code == .stateUnreadable {
+        } catch let error as SyncError where error.code == .storageFailed {
             let message = error.message
             XCTAssertTrue(message.contains("flush") && message.contains("journal-1.jsonl"), message)
         }
@@ -91,7 +91,7 @@ extension StateScenarios {
                 do {
                     try await phone.engine.upload(Note("refused"))
                     XCTFail("the upload should fail")
-                } catch let error as SyncError where error.code == .stateUnreadable {
+                } catch let error as SyncError where error.code == .storageFailed {
                     let message = error.message
                     XCTAssertTrue(message.contains(String(cString: strerror(code))), message)
                 }
@@ -131,7 +131,7 @@ extension StateScenarios {
                 do {
                     try await phone.engine.upload(Note("b"))
                     XCTFail(row)
-                } catch let error as SyncError where error.code == .stateUnreadable {
+                } catch let error as SyncError where error.code == .storageFailed {
                     let message = error.message
                     XCTAssertTrue(message.contains("journal-1.jsonl"), "\(row): \(message)")
                     XCTAssertTrue(message.contains("another program"), "\(row): \(message)")

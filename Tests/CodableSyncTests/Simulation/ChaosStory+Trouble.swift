@@ -105,9 +105,9 @@ extension ChaosStory {
     // MARK: The zone
 
     func expireTokens() {
-        let isMadeAnew = (faults.zoneReset || faults.zoneDeleted || faults.zonePurged) && actors.count > 1
+        let isRecreated = (faults.zoneReset || faults.zoneDeleted || faults.zonePurged) && actors.count > 1
         // Only the database's feed shows that a zone was re-created.
-        let zone = Bool.random(using: &random) || isMadeAnew ? zoneID : nil
+        let zone = Bool.random(using: &random) || isRecreated ? zoneID : nil
         say("tokens expire \(zone == nil ? "all" : "zone")")
         try? cloud.expireTokens(in: zone, user: "alice")
     }

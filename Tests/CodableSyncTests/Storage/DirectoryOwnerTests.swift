@@ -52,7 +52,7 @@ final class DirectoryOwnerTests: XCTestCase {
             )
         }
         let judged = try StateMembership(identity: identity, expectedUser: decomposed).judge(headers)
-        XCTAssertEqual(judged.strangers, [LogFileName(.snapshot, 2): "it is another user's"])
+        XCTAssertEqual(judged.foreignFiles, [LogFileName(.snapshot, 2): "it is another user's"])
         XCTAssertTrue(judged.label.user?.isIdentical(to: decomposed) == true)
     }
 

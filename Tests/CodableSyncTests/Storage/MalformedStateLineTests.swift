@@ -204,7 +204,7 @@ final class MalformedStateLineTests: StateFileScenario {
     func testFilesOfAnotherProgramAreRejectedWithoutChanges() async throws {
         let files = try await prepare()
         files[journal] = Array("{\"format\":\"accounting\",\"version\":1,\"kind\":\"journal\"}\n".utf8)
-        guard let message = try await refusalMessage(.stateUnreadable, files) else {
+        guard let message = try await refusalMessage(.storageFailed, files) else {
             return XCTFail("opened")
         }
         XCTAssertTrue(message.contains(journal) && message.contains("is not a file of"), message)
@@ -236,7 +236,7 @@ final class MalformedStateLineTests: StateFileScenario {
                 let files = try await prepare(compacted: name == snapshot)
                 try files.remove(name)
                 files.disk.placeOther(kind, at: files.directory + "/" + name)
-                guard let message = try await refusalMessage(.stateUnreadable, files, "\(kind)") else {
+                guard let message = try await refusalMessage(.storageFailed, files, "\(kind)") else {
                     XCTFail("\(kind), \(name)")
                     continue
                 }

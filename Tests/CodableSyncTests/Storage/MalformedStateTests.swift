@@ -234,7 +234,10 @@ final class MalformedStateTests: StateFileScenario {
                 XCTAssertEqual(told, [], "cut at \(size)")
             } else {
                 XCTAssertEqual(told.count, 1, "cut at \(size)")
-                XCTAssertTrue(told.first?.hasPrefix("\(size - start) bytes at the end") == true, "\(told)")
+                XCTAssertTrue(
+                    told.first?.hasPrefix("\(size - start) bytes were cut off at the end") == true,
+                    "\(told)"
+                )
             }
             XCTAssertEqual(files.quarantine, [], "cut at \(size)")
             try await device.engine.close()

@@ -34,7 +34,7 @@ final class OlderStateScenarios: StateFileScenario {
             let row = "compacted: \(isCompacted)"
             let refused = try await refusal(files, row)
             let error = try XCTUnwrap(refused)
-            XCTAssertEqual(error.code, .stateUnreadable, row)
+            XCTAssertEqual(error.code, .storageFailed, row)
             for text in [
                 "format version 1", "reads from 2", "an older version of the library", files.directory,
                 "Send its edits with the version of the app that wrote it",
@@ -55,7 +55,7 @@ final class OlderStateScenarios: StateFileScenario {
             let copy = files.copy()
             try relabel(copy, [name], version: 1)
             let error = try await refusal(copy, name)
-            XCTAssertEqual(error?.code, .stateUnreadable, name)
+            XCTAssertEqual(error?.code, .storageFailed, name)
             XCTAssertEqual(error?.message.contains("format version 1"), true, name)
         }
     }
@@ -88,7 +88,7 @@ final class OlderStateScenarios: StateFileScenario {
                 try await call()
                 XCTFail(what)
             } catch {
-                XCTAssertEqual((error as? SyncError)?.code, .stateUnreadable, what)
+                XCTAssertEqual((error as? SyncError)?.code, .storageFailed, what)
             }
         }
         let loop = Task { for await _ in engine.changes {} }

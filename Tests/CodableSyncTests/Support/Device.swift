@@ -94,7 +94,11 @@ extension [SyncEvent] {
     /// Whether one of the events says that a compaction failed.
     var tellOfCompaction: Bool {
         contains { event in
-            if case .storageFailed(let text) = event { text.contains("out of the files") } else { false }
+            if case .storageFailed(let text) = event {
+                text.contains("obsolete entries from the files")
+            } else {
+                false
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What must be said about the arguments before they are parsed: no command, an unknown one, an option twice.
+/// Checks before the arguments are parsed: a missing or unknown command, or a repeated option.
 struct ArgumentCheck {
     private let arguments: [String]
 
@@ -9,7 +9,7 @@ struct ArgumentCheck {
         self.arguments = Array(arguments.prefix { $0 != "--" })
     }
 
-    /// The options of the command itself that take a value.
+    /// The command's own options that take a value.
     private static let valued = ["--device", "--home", "--cloud"]
 
     /// The subcommands, `help` among them.
@@ -20,7 +20,7 @@ struct ArgumentCheck {
 
     var asksForJSON: Bool { arguments.contains("--json") }
 
-    /// Whether the user wants a page of help, by an option or by the command.
+    /// Whether the arguments ask for help, by an option or by the command.
     var asksForHelp: Bool {
         arguments.contains("--help") || arguments.contains("-h") || command == "help"
     }
@@ -52,7 +52,7 @@ struct ArgumentCheck {
     func check() throws {
         try checkCommand()
         if asksForHelp { return }
-        // The parser would take the next argument, the command, for the value.
+        // The parser would take the command that follows as the value.
         if let option = Self.valued.first(where: { arguments.contains("\($0)=") }) {
             throw Failure(.usage, "the value of '\(option)' is empty")
         }
@@ -60,7 +60,7 @@ struct ArgumentCheck {
         try checkRepetition()
     }
 
-    /// Also for a page of help: that of a command that is none would be another one's.
+    /// This also applies to `help`: the parser would print another command's page.
     private func checkCommand() throws {
         let named = command == "help" ? operands.dropFirst().first : command
         if let named, !Self.commands.contains(named) {
@@ -88,7 +88,7 @@ struct ArgumentCheck {
         return "; the commands are \(Self.commands.joined(separator: ", "))"
     }
 
-    /// The parser would take the last one in silence.
+    /// The parser would silently use the last one.
     private func checkRepetition() throws {
         var seen: Set<Substring> = []
         for argument in arguments where argument.hasPrefix("--") {

@@ -1,24 +1,30 @@
 import ArgumentParser
 import Foundation
 
-/// Which device this is, and where it and the cloud are.
+/// The device, and where its state and the cloud are.
 ///
-/// Every command has this group, for its help. The parser reads it once, wherever on the line its options stand.
+/// Every command has these options in its help. They may stand anywhere on the command line.
 struct DeviceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The device's name (default: the name of this host).", valueName: "name"))
+    @Option(help: ArgumentHelp("The device's name (default: this host's name).", valueName: "name"))
     var device: String?
 
     @Option(
-        help: ArgumentHelp("Where devices keep their state (default: the user's data).", valueName: "dir")
+        help: ArgumentHelp(
+            "The directory of the devices' state (default: 'landmarks' in the user's data directory).",
+            valueName: "dir"
+        )
     )
     var home: String?
 
     @Option(
-        help: ArgumentHelp("The cloud: a directory that devices share (default: in home).", valueName: "dir")
+        help: ArgumentHelp(
+            "The directory that plays the cloud (default: 'cloud' in --home).",
+            valueName: "dir"
+        )
     )
     var cloud: String?
 
-    /// The device that is meant.
+    /// The device.
     func chosenDevice() throws -> Device {
         let name = device ?? HostName.current
         if name.isEmpty { throw Failure(.usage, "the name of --device is empty") }
@@ -29,7 +35,7 @@ struct DeviceOptions: ParsableArguments {
     private func directory(_ path: String?, of option: String) throws -> URL? {
         guard let path else { return nil }
         if path.isEmpty { throw Failure(.usage, "the directory of \(option) is empty") }
-        // The system's names are bytes; those that are not text arrive here with the replacement character.
+        // Paths are bytes; those that aren't UTF-8 arrive here with replacement characters.
         if path.unicodeScalars.contains("\u{FFFD}") {
             throw Failure(.usage, "the directory of \(option), '\(InputFile(path).shownPath)', is not UTF-8")
         }

@@ -1,4 +1,4 @@
-/// How far two words are apart: insertions, deletions, changes and swaps of neighbours.
+/// The distance between two words: insertions, deletions, changes, and swaps of neighbors.
 enum EditDistance {
     static func between(_ first: String, _ second: String) -> Int {
         let first = Array(first)
@@ -20,21 +20,21 @@ enum EditDistance {
         return above[second.count]
     }
 
-    /// The word that is probably meant; `nil` if none is near.
+    /// The nearest word; `nil` if none is near.
     static func nearest(to word: String, among words: [String]) -> String? {
-        // A longer one cannot be meant, and would take its time.
+        // A longer word can't be near, and would take long to compare.
         guard word.count <= 20 else { return nil }
         return nearest(to: word.lowercased(), among: words, part: 2) { [$0] }.first
     }
 
-    /// The values that are probably meant, nearest first; those equally near stay in their order.
+    /// The nearest values, nearest first; equally near ones keep their order.
     ///
     /// - Parameters:
     ///   - word: What was typed.
-    ///   - values: All that there are.
-    ///   - part: One letter in so many may be wrong, and one in any case.
+    ///   - values: All values.
+    ///   - part: One letter in this many may be wrong, and at least one.
     ///   - words: The words for a value.
-    /// - Returns: The values of which a word is near.
+    /// - Returns: The values with a near word.
     static func nearest<Value>(
         to word: String,
         among values: [Value],
@@ -49,11 +49,11 @@ enum EditDistance {
         return found.sorted { ($0.distance, $0.place) < ($1.distance, $1.place) }.map { $0.value }
     }
 
-    /// The distance of two words that are near each other, else `nil`.
+    /// The distance of two words, or `nil` if they aren't near each other.
     private static func near(_ first: String, _ second: String, part: Int) -> Int? {
         let (length, otherLength) = (first.count, second.count)
         let limit = max(1, min(length, otherLength) / part)
-        // Most words differ in length already, which is found out at once.
+        // Most words already differ too much in length.
         guard abs(length - otherLength) <= limit else { return nil }
         let distance = between(first, second)
         // If no letter is right, nothing is near.

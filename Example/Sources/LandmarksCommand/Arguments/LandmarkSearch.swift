@@ -2,23 +2,23 @@ import CodableSync
 import Foundation
 import LandmarkModel
 
-/// Finds the landmark that the user means by a word.
+/// Finds the landmark that a word stands for.
 struct LandmarkSearch {
     let landmarks: [Landmark]
 
     /// Finds a landmark by its record name, else by its name, else by the beginning of its record name.
     ///
     /// - Parameters:
-    ///   - word: What the user typed.
-    ///   - isExact: Whether a beginning is not enough, since a mistake could not be taken back.
+    ///   - word: The word.
+    ///   - isExact: Whether a prefix isn't enough, since a mistake can't be undone.
     /// - Returns: The landmark.
-    /// - Throws: ``Failure``: no input if there is none, usage if there are several.
+    /// - Throws: ``Failure`` if there is none, or if there are several.
     func landmark(_ word: String, isExact: Bool = false) throws -> Landmark {
         // By bytes, as the library compares record names.
         let bytes = Array(word.utf8)
         if let exact = landmarks.first(where: { $0.recordName.utf8.elementsEqual(bytes) }) { return exact }
         let named = landmarks.filter { $0.name == word }
-        // An empty word would be the beginning of every name.
+        // An empty word is a prefix of every name.
         let begun = word.isEmpty ? [] : landmarks.filter { $0.recordName.utf8.starts(with: bytes) }
         let found = named.isEmpty && !isExact ? begun : named
         if found.count > 1 { throw Failure(.usage, Self.ambiguous(word, found)) }
@@ -29,19 +29,19 @@ struct LandmarkSearch {
     private static func ambiguous(_ word: String, _ found: [Landmark]) -> String {
         var choices = found.prefix(10).map(choice).joined(separator: ", ")
         if found.count > 10 { choices += " and \(found.count - 10) more" }
-        return "'\(word.shown)' may be any of \(choices): give more of the record name"
+        return "'\(word.shown)' matches \(choices); give more of the record name"
     }
 
     private func missing(_ word: String, _ begun: [Landmark]) -> String {
         let missing = "there is no landmark '\(word.shown)' on this device"
-        if landmarks.isEmpty { return "\(missing), which has none; \(EmptyList.remedy)" }
+        if landmarks.isEmpty { return "\(missing), which has no landmarks; \(EmptyList.remedy)" }
         let near = (begun.isEmpty ? nearest(to: word) : Array(begun.prefix(3))).map(Self.choice)
-        guard let last = near.last else { return "\(missing); 'landmarks list' shows those that there are" }
+        guard let last = near.last else { return "\(missing); 'landmarks list' shows all" }
         let others = near.dropLast().joined(separator: ", ")
         return "\(missing); did you mean \(others)\(others.isEmpty ? "" : " or ")\(last)?"
     }
 
-    /// At most three, nearest first; case and accents do not matter.
+    /// At most three, nearest first, ignoring case and accents.
     private func nearest(to word: String) -> [Landmark] {
         let near = EditDistance.nearest(to: word.folded, among: landmarks, part: 3) { landmark in
             [landmark.name.folded, landmark.recordName.folded]

@@ -5,26 +5,26 @@ import LandmarkModel
 
 extension Landmark.Category: ExpressibleByArgument {}
 
-/// Makes a landmark.
+/// Adds a landmark.
 struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Adds a landmark, and prints its record name once it is safe on this device."
+        abstract: "Add a landmark, and print its record name once it is stored."
     )
 
-    @Argument(help: "What it is called.")
+    @Argument(help: "The name.")
     var name: String
 
-    // Negative numbers begin like options do.
-    @Option(parsing: .unconditional, help: "Degrees north, -90 to 90.")
+    // Negative numbers look like options.
+    @Option(parsing: .unconditional, help: "The latitude in degrees, -90 to 90.")
     var latitude: Double
 
-    @Option(parsing: .unconditional, help: "Degrees east, -180 to 180.")
+    @Option(parsing: .unconditional, help: "The longitude in degrees, -180 to 180.")
     var longitude: Double
 
-    @Option(help: "What it is.")
+    @Option(help: "The category.")
     var category = Landmark.Category.other
 
-    @Option(help: ArgumentHelp("What you want to remember.", valueName: "text"))
+    @Option(help: ArgumentHelp("A note.", valueName: "text"))
     var note: String?
 
     @OptionGroup var options: DeviceOptions

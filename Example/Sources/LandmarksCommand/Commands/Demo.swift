@@ -1,13 +1,13 @@
 import ArgumentParser
 import Foundation
 
-/// The story of the project in one command.
+/// Two devices and a cloud, from offline edits to a restart.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Two devices, one cloud, in a temporary place: the story of this project.",
+        abstract: "Show two devices and a cloud: offline edits, conflicts, a lost response.",
         discussion: """
-            It touches neither your devices nor your cloud. It ends by comparing both devices and the cloud record \
-            by record, and fails if anything differs.
+            It doesn't touch your devices and your cloud. At the end it compares both devices and the cloud \
+            record by record, and fails if anything differs.
             """
     )
 
@@ -28,7 +28,7 @@ struct Demo: AsyncParsableCommand {
         guard narrator.failures.isEmpty else {
             throw Failure(
                 .software,
-                "the story did not come true: \(narrator.failures.joined(separator: "; ")). "
+                "the demo failed: \(narrator.failures.joined(separator: "; ")). "
                     + "Look at '\(directory.path.shown)'."
             )
         }
@@ -36,7 +36,7 @@ struct Demo: AsyncParsableCommand {
         try Output.standard.write("\nEverything came true.\n")
     }
 
-    /// The story's own directory, in the one for temporary files.
+    /// A temporary directory for the demo.
     private static func makeDirectory(in environment: Environment = .current) throws -> URL {
         let place = try environment.path("TMPDIR", or: "unset it") ?? "/tmp"
         let directory = URL(filePath: place, directoryHint: .isDirectory)
@@ -45,8 +45,8 @@ struct Demo: AsyncParsableCommand {
             let reason = String(cString: strerror(errno))
             throw Failure(
                 [ENOENT, ENOTDIR].contains(errno) ? .usage : .inputOutput,
-                "no directory can be made in '\(place.shown)': \(reason). Set the environment variable TMPDIR to one "
-                    + "in which you may write"
+                "can't create a directory in '\(place.shown)': \(reason). Set the environment variable TMPDIR to a "
+                    + "directory that you can write to"
             )
         }
         return directory

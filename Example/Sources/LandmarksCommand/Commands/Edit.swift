@@ -3,39 +3,39 @@ import CodableSync
 import Foundation
 import LandmarkModel
 
-/// Changes a landmark.
+/// Edits a landmark.
 struct Edit: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Edits a landmark.")
+    static let configuration = CommandConfiguration(abstract: "Edit a landmark.")
 
-    @Argument(help: "The landmark: its name, its record name as 'list' shows it, or how that begins.")
+    @Argument(help: "The landmark: its name, its record name, or a prefix of the record name.")
     var record: String
 
-    @Option(help: "Its new name.")
+    @Option(help: "The new name.")
     var name: String?
 
-    @Option(help: ArgumentHelp("Its new note.", valueName: "text"))
+    @Option(help: ArgumentHelp("The new note.", valueName: "text"))
     var note: String?
 
-    @Flag(name: .customLong("no-note"), help: "Takes the note away.")
+    @Flag(name: .customLong("no-note"), help: "Remove the note.")
     var removesNote = false
 
-    @Option(parsing: .unconditional, help: "Stars, 0 to 5; 0 takes them away.")
+    @Option(parsing: .unconditional, help: "The rating, 0 to 5 stars; 0 removes it.")
     var rating: Int?
 
-    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether you like it best.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether it is a favorite.")
     var favorite: Bool?
 
     @OptionGroup var options: DeviceOptions
 
     func validate() throws {
         if let name, name.allSatisfy(\.isWhitespace) { throw ValidationError("the name is empty") }
-        if note != nil, removesNote { throw ValidationError("--note and --no-note exclude each other") }
+        if note != nil, removesNote { throw ValidationError("use either --note or --no-note") }
         if let rating, !(0...5).contains(rating) {
             throw ValidationError("--rating must be 0 to 5, got '\(rating)'")
         }
         if name == nil, note == nil, !removesNote, rating == nil, favorite == nil {
             throw ValidationError(
-                "there is nothing to edit: give --name, --note, --no-note, --rating, --favorite or --no-favorite"
+                "nothing to edit: give --name, --note, --no-note, --rating, --favorite or --no-favorite"
             )
         }
     }

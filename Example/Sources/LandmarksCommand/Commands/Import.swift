@@ -1,13 +1,13 @@
 import ArgumentParser
 import Foundation
 
-/// Brings the places of a GeoJSON file to this device.
+/// Imports the places of a GeoJSON file.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Imports a GeoJSON FeatureCollection of points.",
+        abstract: "Import a GeoJSON FeatureCollection of points.",
         discussion: """
-            Imported again, a place keeps your note, rating and favorite; only what the file carries and what \
-            differs is queued. Features that cannot be imported are named, and the others are imported.
+            A place that is imported again keeps your note, rating and favorite; only values of the file that \
+            differ are queued. Features that can't be imported are reported, and the others are imported.
             """
     )
 
@@ -43,7 +43,10 @@ struct Import: AsyncParsableCommand {
         do {
             return try FeatureCollection(data)
         } catch let failure as Failure {
-            throw Failure(failure.status, "'\(input.shownPath)' is no feature collection: \(failure.message)")
+            throw Failure(
+                failure.status,
+                "'\(input.shownPath)' isn't a feature collection: \(failure.message)"
+            )
         }
     }
 

@@ -3,19 +3,24 @@ import CodableSync
 import Foundation
 import LandmarkModel
 
-/// Prints the landmarks that this device knows.
+/// Lists the landmarks on this device.
 struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists landmarks, in the order of their record names."
+        abstract: "List landmarks in the order of their record names."
     )
 
-    @Option(help: ArgumentHelp("Only those with this in a name, country, region or note.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp(
+            "Show only landmarks with this text in a name, country, region or note.",
+            valueName: "text"
+        )
+    )
     var search: String?
 
-    @Flag(help: "Only favorites.")
+    @Flag(help: "Show only favorites.")
     var favorites = false
 
-    @Flag(help: "Prints one JSON array, the same bytes on every device.")
+    @Flag(help: "Print one JSON array, byte for byte the same on every device.")
     var json = false
 
     @OptionGroup var options: DeviceOptions
@@ -24,7 +29,7 @@ struct List: AsyncParsableCommand {
         let all = try await options.chosenDevice().withEngine { try await $0.allModels() }
         let selected = selected(from: all)
         try Output.standard.write(text(of: selected))
-        // The list itself stays empty, for whoever counts its lines.
+        // Standard output stays empty, for programs that count its lines.
         if selected.isEmpty, !json {
             Output.standardError.tell("landmarks: \(EmptyList.landmarks(outOf: all.count))")
         }
@@ -34,7 +39,7 @@ struct List: AsyncParsableCommand {
         all.filter { landmark in
             (!favorites || landmark.isFavorite) && search.map { landmark.mentions($0) } ?? true
         }
-        // By bytes: every device and every system has the same order.
+        // By bytes, so that the order is the same everywhere.
         .sorted { $0.recordName.utf8.lexicographicallyPrecedes($1.recordName.utf8) }
     }
 
@@ -49,7 +54,7 @@ struct List: AsyncParsableCommand {
             + "\n]\n"
     }
 
-    /// A line for each, for people.
+    /// One line for each landmark, for people.
     static func table(of landmarks: [Landmark]) -> String {
         let width = landmarks.map(\.recordName.count).max() ?? 0
         return landmarks.map { landmark in

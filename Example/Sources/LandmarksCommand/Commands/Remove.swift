@@ -5,11 +5,11 @@ import LandmarkModel
 /// Deletes landmarks.
 struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Removes landmarks; those that are not there are named, and the others are removed."
+        abstract: "Remove landmarks, and report names that don't exist."
     )
 
     @Argument(
-        help: "The landmarks: their names, or their record names as 'list' shows them."
+        help: "The landmarks: their names or their record names."
     )
     var records: [String]
 

@@ -3,13 +3,13 @@ import CodableSync
 import Foundation
 import LandmarkModel
 
-/// Says how this device stands; asks nothing of the cloud.
+/// Prints the status of this device, without a request to the cloud.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says what is pending and why, what is set aside, what is known, and when it last synced."
+        abstract: "Show pending and parked changes, the number of landmarks, and the last sync."
     )
 
-    @Flag(help: "Prints one JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     @OptionGroup var options: DeviceOptions

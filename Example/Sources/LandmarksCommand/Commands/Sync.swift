@@ -5,10 +5,10 @@ import LandmarkModel
 /// Sends and fetches.
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sends what is queued, fetches what the others did, and says how much it was."
+        abstract: "Send pending changes, fetch other devices' changes, and print a summary."
     )
 
-    @Flag(help: "Prints one JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     @OptionGroup var options: DeviceOptions
@@ -28,9 +28,9 @@ struct Sync: AsyncParsableCommand {
             "\(summary.conflictsResolved) conflicts resolved",
         ]
         if summary.undecodable > 0 {
-            parts.append("\(summary.undecodable) not decodable, and kept")
+            parts.append("\(summary.undecodable) not decodable (kept)")
         }
-        if summary.parked > 0 { parts.append("\(summary.parked) parked: 'landmarks status' says why") }
+        if summary.parked > 0 { parts.append("\(summary.parked) parked (see 'landmarks status')") }
         if summary.pending > 0 { parts.append("\(summary.pending) pending") }
         return parts.joined(separator: ", ") + "\n"
     }

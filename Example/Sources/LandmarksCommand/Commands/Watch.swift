@@ -2,14 +2,14 @@ import ArgumentParser
 import CodableSync
 import LandmarkModel
 
-/// Follows what this device shows.
+/// Prints changes as they arrive.
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Syncs, then prints each change as it arrives, until Ctrl-C.",
+        abstract: "Sync, then print each change as it arrives, until Ctrl-C.",
         discussion: """
-            Landmarks that are here already are not printed; `landmarks list` does that. While it runs it has the \
-            device's state, so that other commands on this device end with exit code 75. Ctrl-C is how it ends: it \
-            closes the state, and the exit code is 130. Where nobody reads the output any more, it is 0.
+            It doesn't print landmarks that are already known; `landmarks list` does. While it runs, other \
+            commands on this device exit with code 75. Ctrl-C ends it with exit code 130; if the reader of its \
+            output closes the pipe, it ends with 0.
             """
     )
 
@@ -19,7 +19,7 @@ struct Watch: AsyncParsableCommand {
         let device = try options.chosenDevice()
         var configuration = device.configuration
         configuration.automaticallySyncs = true
-        // From now on a signal is a wish to end, not the end.
+        // From now on, a signal asks the command to end, and doesn't end it.
         let interruption = Interruption()
         try await device.withEngine(configuration) { engine in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -45,15 +45,15 @@ struct Watch: AsyncParsableCommand {
     }
 }
 
-/// The lines that `watch` prints for the changes that it meets.
+/// The lines that `watch` prints.
 struct WatchedLandmarks {
-    /// Those that are here already are not printed.
+    /// The records that were known before aren't printed.
     private var isReplaying = false
     private var hasPrinted = false
-    /// Whether everything that was here has just been met for the first time.
+    /// Whether everything known before has been received.
     var hasBegun = false
 
-    /// Takes a change.
+    /// Handles a change.
     ///
     /// - Parameter change: The change.
     /// - Returns: A line for each record.
@@ -61,7 +61,7 @@ struct WatchedLandmarks {
         switch change {
         case .reset:
             isReplaying = true
-            return hasPrinted ? ["reset    another user, or a state that was damaged"] : []
+            return hasPrinted ? ["reset    another user, or a recovered state"] : []
         case .replayed:
             isReplaying = false
             hasBegun = !hasPrinted

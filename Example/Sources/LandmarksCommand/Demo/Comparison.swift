@@ -3,9 +3,9 @@ import Foundation
 import LandmarkModel
 import RecordCoding
 
-/// What two devices and the cloud hold, record by record.
+/// The records of two devices and the cloud, side by side.
 struct Comparison {
-    /// The landmarks by record name, for each place.
+    /// The landmarks by record name, for each side.
     private let places: [(name: String, landmarks: [String: Landmark])]
 
     init(_ places: [(name: String, landmarks: [Landmark])]) {
@@ -18,10 +18,10 @@ struct Comparison {
         }
     }
 
-    /// All record names that any place has.
+    /// All record names.
     var recordNames: [String] { Set(places.flatMap(\.landmarks.keys)).sorted() }
 
-    /// A line for each record that is not the same everywhere.
+    /// One line for each record that differs.
     var differences: [String] {
         recordNames.compactMap { name in
             let versions = places.map { $0.landmarks[name] }
@@ -37,7 +37,7 @@ struct Comparison {
         static func of(_ landmark: Landmark) -> String { JSONText.of(ListedLandmark(landmark: landmark)) }
     }
 
-    /// Reads all landmarks of a cloud, past every engine.
+    /// Reads all landmarks of a cloud, without an engine.
     static func landmarks(in cloud: LocalDatabase) async throws -> [Landmark] {
         let zoneID = ZoneID(zoneName: Landmark.recordType)
         var landmarks: [Landmark] = []

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A value that any thread may use, one at a time.
+/// A value protected by a lock.
 final class Guarded<Value: Sendable>: @unchecked Sendable {
-    // Sendable, since `value` is touched in `withLock` only, and `lock` lets one thread in.
+    // Sendable, since `value` is only used in `withLock`.
     private let lock = NSLock()
     private var value: Value
 

@@ -1,13 +1,13 @@
 import CodableSync
 
-/// A device's line to the cloud: it goes dead on demand, after the cloud has done what it was asked to and before
-/// the answer arrives.
+/// A device's connection to the cloud; on demand it breaks after the cloud has performed a request and before the
+/// response arrives.
 final class LossyDatabase: ForwardingDatabase, @unchecked Sendable {
-    // Sendable, since what changes is guarded.
+    // Sendable, since its mutable state is guarded.
 
     private enum Line {
         case open
-        /// It goes dead in this many answers to saves.
+        /// The number of responses to saves until the connection breaks.
         case dying(answers: Int)
         case dead
     }
@@ -15,11 +15,11 @@ final class LossyDatabase: ForwardingDatabase, @unchecked Sendable {
     private let line = Guarded(Line.open)
     private let maximumItems: Int
 
-    /// Makes a line.
+    /// Creates a connection.
     ///
     /// - Parameters:
-    ///   - cloud: Where it leads.
-    ///   - maximumItems: The most records in one request.
+    ///   - cloud: The cloud.
+    ///   - maximumItems: The maximum number of records in one request.
     init(_ cloud: LocalDatabase, maximumItems: Int) {
         self.maximumItems = maximumItems
         super.init(cloud)
@@ -31,8 +31,8 @@ final class LossyDatabase: ForwardingDatabase, @unchecked Sendable {
         return limits
     }
 
-    /// Loses the answer to one of the next saves, and all that comes after it.
-    func loseAnswer(ofSave number: Int) {
+    /// Loses the response to one of the next saves, and all later ones.
+    func loseResponse(ofSave number: Int) {
         line.withLock { $0 = .dying(answers: number) }
     }
 

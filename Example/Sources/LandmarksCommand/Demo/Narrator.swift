@@ -1,4 +1,4 @@
-/// Tells a story on the terminal, and remembers what did not come true.
+/// Prints the demo's steps, and collects failed checks.
 final class Narrator {
     private let output: Output
     private let usesColor: Bool
@@ -19,13 +19,13 @@ final class Narrator {
         try output.write("\n" + styled("\(chapters). \(title)", "1") + "\n")
     }
 
-    /// What somebody does.
+    /// Prints a step.
     func tells(_ who: String, _ what: String) throws {
         let name = who + String(repeating: " ", count: max(0, 10 - who.count))
         try output.write("   \(styled(name, "36"))\(what)\n")
     }
 
-    /// What must be true now.
+    /// Prints a check, and remembers it if it failed.
     func checks(_ fact: String, _ isTrue: Bool) throws {
         if !isTrue { failures.append(fact) }
         try output.write("   \(isTrue ? styled("✓", "32") : styled("✗", "31")) \(fact)\n")

@@ -3,7 +3,7 @@ import Foundation
 import LandmarkModel
 import RecordCoding
 
-/// The story of the project: a phone, a tablet, and a cloud between them.
+/// The demo: a phone, a tablet, and a cloud between them.
 struct Story {
     let phone: StoryDevice
     let tablet: StoryDevice
@@ -23,13 +23,13 @@ struct Story {
     func tell() async throws {
         try narrator.begins(
             "Two devices and one cloud",
-            "A phone and a tablet of one user. Each has its own directory, the cloud is a third one."
+            "A phone and a tablet of one user, each with a directory of its own; a third directory is the cloud."
         )
         try await fillTheDevices()
         try await editDifferentFields()
         try await editTheSameField()
         try await deleteWhatWasEdited()
-        try await loseAnAnswer()
+        try await loseAResponse()
         try await compare()
     }
 
@@ -45,11 +45,11 @@ struct Story {
         try narrator.chapter("Landmarks of the world")
         let collection = try FeatureCollection(WorldLandmarks.geoJSON)
         let tally = try await PlaceImport(engine: phone.engine).run(collection)
-        try narrator.tells("phone", "imports \(tally.new) landmarks, without a network: they are on its disk")
+        try narrator.tells("phone", "imports \(tally.new) landmarks without a network: they are on its disk")
         let sent = try await phone.sync().summary
-        try narrator.tells("phone", "syncs: \(sent.brief)")
+        try narrator.tells("phone", "syncs: \(sent)")
         let fetched = try await tablet.sync().summary
-        try narrator.tells("tablet", "syncs: \(fetched.brief)")
+        try narrator.tells("tablet", "syncs: \(fetched)")
         let fuji = try await tablet.landmark("mount-fuji").names["ja"] ?? "?"
         let parthenon = try await tablet.landmark("parthenon").names["el"] ?? "?"
         let angkor = try await tablet.landmark("angkor-wat").names["km"] ?? "?"
@@ -61,7 +61,7 @@ struct Story {
     }
 
     private func editDifferentFields() async throws {
-        try narrator.chapter("Both edit one landmark, offline: different fields")
+        try narrator.chapter("Both edit one landmark offline, in different fields")
         try await edit(phone, "eiffel-tower", "writes the note “Go up at dusk.” on") {
             $0.note = "Go up at dusk."
         }
@@ -80,7 +80,7 @@ struct Story {
     }
 
     private func editTheSameField() async throws {
-        try narrator.chapter("Both edit the same field: the later edit wins, whoever syncs first")
+        try narrator.chapter("Both edit the same field: the later edit wins, whichever device syncs first")
         try await edit(phone, "taj-mahal", "notes “Closed on Fridays.” on") { $0.note = "Closed on Fridays." }
         try await edit(tablet, "taj-mahal", "notes “Come at sunrise.” on") { $0.note = "Come at sunrise." }
         try await settle(first: phone, second: tablet, "taj-mahal", winner: "Come at sunrise.")
@@ -96,7 +96,7 @@ struct Story {
         )
     }
 
-    /// The first device syncs first, the second one meets the conflict, and the first hears of it.
+    /// The first device syncs, the second one resolves the conflict, and the first one fetches the result.
     private func settle(
         first: StoryDevice,
         second: StoryDevice,
@@ -109,24 +109,24 @@ struct Story {
         let notes = try await [first.landmark(name).note, second.landmark(name).note]
         let conflict = resolved.first { $0.recordName == name }
         let other = [conflict?.here.note, conflict?.there.note].compactMap { $0 }.first { $0 != winner }
-        try narrator.tells("both", "show “\(notes[0] ?? "")”; given up and reported: “\(other ?? "")”")
+        try narrator.tells("both", "show “\(notes[0] ?? "")”; discarded and reported: “\(other ?? "")”")
         try narrator.checks(
-            "the later note is on both devices, the other one was not lost in silence",
+            "the later note is on both devices, and the other one was reported",
             notes == [winner, winner] && other != nil
         )
     }
 
     private func deleteWhatWasEdited() async throws {
-        try narrator.chapter("One deletes what the other edited: deletions win, in both orders")
+        try narrator.chapter("One deletes what the other has edited: the deletion wins, in both orders")
         try await edit(phone, "stonehenge", "notes “Bring a coat.” on") { $0.note = "Bring a coat." }
         try await remove(tablet, "stonehenge")
         _ = try await sync(tablet)
         _ = phone.takeEvents()
-        try await settleDeletion("stonehenge", whoMeetsIt: phone)
+        try await settleDeletion("stonehenge", seenBy: phone)
         try await edit(tablet, "mount-rushmore", "notes “Four heads.” on") { $0.note = "Four heads." }
         try await remove(phone, "mount-rushmore")
         _ = try await sync(tablet)
-        try await settleDeletion("mount-rushmore", whoMeetsIt: phone)
+        try await settleDeletion("mount-rushmore", seenBy: phone)
         _ = try await sync(tablet)
         for name in ["stonehenge", "mount-rushmore"] {
             let here = try await phone.engine.model(named: name)
@@ -135,10 +135,10 @@ struct Story {
         }
     }
 
-    private func settleDeletion(_ name: String, whoMeetsIt device: StoryDevice) async throws {
+    private func settleDeletion(_ name: String, seenBy device: StoryDevice) async throws {
         _ = device.takeEvents()
         let summary = try await device.engine.sync()
-        try narrator.tells(device.name, "syncs: \(summary.brief)")
+        try narrator.tells(device.name, "syncs: \(summary)")
         let lost = try device.takeEvents().compactMap { event -> Landmark? in
             switch event {
             case .editOfDeleted(name, let record, _), .discarded(name, let record, _):
@@ -147,16 +147,16 @@ struct Story {
             }
         }
         let note = lost.first?.note
-        try narrator.checks("the edit that went with it was reported: “\(note ?? "")”", note != nil)
+        try narrator.checks("the discarded edit was reported: “\(note ?? "")”", note != nil)
     }
 
-    private func loseAnAnswer() async throws {
-        try narrator.chapter("The line breaks in the middle of an upload, and the phone restarts")
+    private func loseAResponse() async throws {
+        try narrator.chapter("The connection breaks in the middle of an upload, and the phone restarts")
         let landmarks = try await phone.engine.allModels()
         time.passes(minutes: 10)
         try await phone.engine.edit(landmarks) { $0.isFavorite = true }
         try narrator.tells("phone", "\(time.text)  makes all \(landmarks.count) landmarks favorites")
-        phone.line.loseAnswer(ofSave: 2)
+        phone.line.loseResponse(ofSave: 2)
         do {
             let summary = try await phone.engine.sync()
             try narrator.tells("phone", "syncs: \(summary.pending) pending")
@@ -167,9 +167,9 @@ struct Story {
         let arrived = try await Comparison.landmarks(in: cloud).count { $0.isFavorite }
         let waiting = try await phone.engine.diagnostics().pendingCount
         try narrator.tells("cloud", "has \(arrived) of them")
-        try narrator.tells("phone", "knows of \(landmarks.count - waiting); it is switched off and on")
+        try narrator.tells("phone", "knows of \(landmarks.count - waiting), and is switched off and on")
         try narrator.checks(
-            "the cloud did more than the phone was told",
+            "the cloud has more than the phone knows",
             arrived > landmarks.count - waiting
         )
         try await phone.restart()
@@ -178,13 +178,13 @@ struct Story {
         _ = try await sync(tablet)
         let favorites = try await tablet.engine.allModels().count { $0.isFavorite }
         try narrator.checks(
-            "all \(landmarks.count) are favorites on the tablet, and nothing was taken for a conflict",
+            "all \(landmarks.count) are favorites on the tablet, without a conflict",
             favorites == landmarks.count && resolved.isEmpty
         )
     }
 
     private func compare() async throws {
-        try narrator.chapter("Record by record")
+        try narrator.chapter("Compare record by record")
         let comparison = Comparison([
             ("phone", try await phone.engine.allModels()),
             ("tablet", try await tablet.engine.allModels()),
@@ -193,13 +193,13 @@ struct Story {
         for difference in comparison.differences { try narrator.checks(difference, false) }
         let count = comparison.recordNames.count
         try narrator.checks(
-            "\(count) records: phone, tablet and cloud are the same",
+            "\(count) records are the same on the phone, the tablet and the cloud",
             comparison.differences.isEmpty && count > 0
         )
         for device in [phone, tablet] {
             let diagnostics = try await device.engine.diagnostics()
             try narrator.checks(
-                "nothing is left to send on the \(device.name), nothing was set aside",
+                "nothing is pending or parked on the \(device.name)",
                 diagnostics.pendingCount == 0 && diagnostics.parkedCount == 0
             )
         }
@@ -226,7 +226,7 @@ struct Story {
 
     private func sync(_ device: StoryDevice) async throws -> [StoryDevice.Resolved] {
         let (summary, resolved) = try await device.sync()
-        try narrator.tells(device.name, "syncs: \(summary.brief)")
+        try narrator.tells(device.name, "syncs: \(summary)")
         return resolved
     }
 }

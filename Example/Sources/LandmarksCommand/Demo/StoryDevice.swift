@@ -3,9 +3,9 @@ import Foundation
 import LandmarkModel
 import RecordCoding
 
-/// One of the two devices of the story: its state on disk, its line to the cloud, and what it has noticed.
+/// One of the two devices: its state on disk, its connection to the cloud, and its events.
 final class StoryDevice {
-    /// Two edits of one landmark, and what became of them.
+    /// Two edits of one landmark, and the result.
     struct Resolved: Equatable {
         var recordName: String
         var here: Landmark
@@ -41,7 +41,7 @@ final class StoryDevice {
         return SyncEngine(database: line, configuration: configuration)
     }
 
-    /// Switches the device off and on: all that is left is what is on its disk.
+    /// Restarts the device: only what is on its disk remains.
     func restart() async throws {
         try await engine.close()
         engine = Self.engine(directory, line, time, events)
@@ -58,7 +58,7 @@ final class StoryDevice {
         try await engine.edit(named: name, change)
     }
 
-    /// Takes what was noticed since the last call.
+    /// Returns the events since the last call.
     func takeEvents() -> [SyncEvent] {
         events.withLock { events in
             defer { events = [] }
@@ -66,7 +66,7 @@ final class StoryDevice {
         }
     }
 
-    /// Syncs, and tells which conflicts were resolved.
+    /// Syncs, and returns the resolved conflicts.
     func sync() async throws -> (summary: SyncSummary, resolved: [Resolved]) {
         _ = takeEvents()
         let summary = try await engine.sync()

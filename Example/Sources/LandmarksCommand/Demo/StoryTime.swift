@@ -1,15 +1,15 @@
 import CodableSync
 import Foundation
 
-/// The clock on the wall of a story: it stands until somebody moves it on.
+/// The wall clock of the demo, which only moves when it is advanced.
 final class StoryTime: Sendable {
     private let minutes = Guarded(0)
-    /// Some hours ago, so that all of the story is in the past.
+    /// Some hours ago, so that the whole demo is in the past.
     private let beginning = Date(timeIntervalSinceNow: -12 * 3600)
 
     var date: Date { beginning.addingTimeInterval(Double(minutes.withLock { $0 }) * 60) }
 
-    /// As in `09:05`; the story begins at nine.
+    /// The time as `09:05`; the demo begins at nine.
     var text: String {
         let minutes = minutes.withLock { $0 }
         let parts = [9 + minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
@@ -21,7 +21,7 @@ final class StoryTime: Sendable {
     }
 }
 
-/// A device's clock in a story: waits are real, and the date is that of the story.
+/// A device's clock: waits are real, and the date is the demo's.
 struct StoryClock: SyncClock {
     let time: StoryTime
     private let system = SystemClock()

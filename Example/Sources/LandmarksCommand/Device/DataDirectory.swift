@@ -1,14 +1,13 @@
 import Foundation
 
-/// Where a user's programs keep their data.
+/// The user's data directory.
 enum DataDirectory {
     /// The directory of this program in it.
     ///
-    /// `XDG_DATA_HOME`, else `.local/share` in `HOME`, else in the home that the system knows of the user. The rules of
-    /// these directories allow to ignore a relative path; but data that lie where nobody looks for them are as good
-    /// as lost.
+    /// `XDG_DATA_HOME`, else `.local/share` in `HOME`, else in the user's home directory as the system knows it. A
+    /// relative path is an error: ignoring it, as the specification allows, would put data in an unexpected place.
     ///
-    /// - Throws: ``Failure``: usage, with the name of the variable that is to blame.
+    /// - Throws: ``Failure`` with the name of the invalid variable.
     static func path(in environment: Environment = .current, userHome: String = NSHomeDirectory()) throws
         -> URL
     {

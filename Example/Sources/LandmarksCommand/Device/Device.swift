@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import LandmarkModel
 
-/// A device: its own state, and a cloud that it shares with others.
+/// A device: its own state, and a cloud shared with other devices.
 ///
 /// The state lies in `devices/NAME/cloud` below the home directory; for another cloud than the default one, the
 /// last part is that cloud's path, so that the state of one cloud is never used for another.
@@ -24,7 +24,7 @@ struct Device: Sendable {
             .appending(path: isUsual ? "cloud" : FileName.of(identifier), directoryHint: .isDirectory)
     }
 
-    /// How the engine of a command is set up: nothing happens unless the command says so.
+    /// The configuration of a command's engine, which makes no requests on its own.
     var configuration: SyncConfiguration {
         var configuration = SyncConfiguration()
         configuration.storage = .directory(stateDirectory)
@@ -37,20 +37,20 @@ struct Device: Sendable {
         return configuration
     }
 
-    /// What a person at the terminal must know although the command goes on.
+    /// The warning for an event after which the command continues.
     static func warning(of event: SyncEvent) -> String? {
         switch event {
-        case .stateRecovered(let text): "the state of this device was damaged: \(text)"
-        case .storageFailed(let text): "the state of this device cannot be written: \(text)"
-        case .undecodable(let name, let reason): "the landmark '\(name)' cannot be read: \(reason)"
+        case .stateRecovered(let text): "recovered the damaged state of this device: \(text)"
+        case .storageFailed(let text): "can't use the state of this device: \(text)"
+        case .undecodable(let name, let reason): "can't read the landmark '\(name)': \(reason)"
         default: nil
         }
     }
 
-    /// Opens the device for a piece of work, and closes it whatever becomes of that.
+    /// Opens the device for some work, and always closes it again.
     ///
     /// - Parameters:
-    ///   - configuration: Another set-up than that of most commands.
+    ///   - configuration: The configuration, if it isn't the usual one.
     ///   - body: The work.
     /// - Returns: What the work returns.
     /// - Throws: `SyncError` if the state cannot be used, and what the work throws.

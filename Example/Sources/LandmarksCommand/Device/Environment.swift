@@ -1,22 +1,22 @@
 import Foundation
 
-/// The variables that whoever starts a command has set.
+/// The environment variables.
 struct Environment: Sendable {
-    /// A variable's bytes, which need not be text; `nil` where it is not set.
+    /// A variable's bytes, which may not be UTF-8; `nil` if it isn't set.
     var variable: @Sendable (String) -> [UInt8]?
 
-    /// The process's own.
+    /// The environment of this process.
     static let current = Environment { name in
         getenv(name).map { value in
             UnsafeBufferPointer(start: value, count: strlen(value)).map(UInt8.init(bitPattern:))
         }
     }
 
-    /// A variable's path; `nil` where it is not set, or empty, which means the same.
+    /// A variable's path; `nil` if it isn't set, or is empty.
     ///
     /// - Parameters:
     ///   - name: The variable's name.
-    ///   - remedy: What else the user may do than set it to an absolute path.
+    ///   - remedy: An alternative to setting it to an absolute path.
     /// - Returns: The path.
     /// - Throws: ``Failure``: usage, if it is not UTF-8, or relative.
     func path(_ name: String, or remedy: String) throws -> String? {

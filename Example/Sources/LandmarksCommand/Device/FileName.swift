@@ -1,4 +1,4 @@
-/// A name for a file that any file system takes, and that no two texts share.
+/// A file name that every file system accepts, different for different texts.
 enum FileName {
     static func of(_ text: String) -> String {
         var name = ""

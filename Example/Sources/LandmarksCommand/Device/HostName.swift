@@ -1,6 +1,6 @@
 import Foundation
 
-/// The name of this computer, without asking the network.
+/// The name of this computer, without a network request.
 enum HostName {
     static var current: String {
         var bytes = [CChar](repeating: 0, count: 256)

@@ -6,7 +6,7 @@ struct InvalidFeature: Error {
     var reason: String
 }
 
-/// A GeoJSON feature: a point, and what is said of it.
+/// A GeoJSON feature: a point and its properties.
 struct Feature: Decodable {
     let place: Place
 
@@ -31,7 +31,7 @@ struct Feature: Decodable {
     }
 }
 
-/// The geometry that a place must have.
+/// The geometry of a place.
 private struct Point: Decodable {
     let coordinate: Coordinate
     let altitude: Double?
@@ -63,9 +63,7 @@ private struct Point: Decodable {
     }
 }
 
-/// The properties that are read, others being passed over.
-///
-/// A null says nothing.
+/// The properties that the import reads; it ignores others, and null values.
 private struct Properties: Decodable {
     let name: String
     let alternateNames: [String]?
@@ -107,7 +105,7 @@ private struct Properties: Decodable {
             let date = try format.parse(text)
             if date.formatted(format) == text { return date }
         } catch {
-            // The reason below says all that the parser's does.
+            // The reason below replaces the parser's.
         }
         throw InvalidFeature(reason: "properties.opened is \"\(text.shown)\", it must be like 1889-03-31")
     }
@@ -121,7 +119,7 @@ private struct Properties: Decodable {
     }
 }
 
-/// What a feature is called, as far as that can be read of one that is otherwise wrong.
+/// The names of a feature, as far as they can be read from an invalid one.
 struct FeatureLabel: Decodable {
     let name: String?
     /// `wikidata`, or else the feature's own `id`.
@@ -143,7 +141,7 @@ struct FeatureLabel: Decodable {
             name = Self.text(.name, in: properties)
             identifier = Self.text(.wikidata, in: properties) ?? id
         } catch {
-            // Why there are no properties is said where they are needed.
+            // Missing properties are reported where they are needed.
             name = nil
             identifier = id
         }
@@ -158,7 +156,7 @@ struct FeatureLabel: Decodable {
             do {
                 return String(try container.decode(Int.self, forKey: key))
             } catch {
-                return nil  // Absent, null, or of a kind that is no name.
+                return nil  // Absent, null, or not a name.
             }
         }
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A feature that cannot be imported: which, and why.
+/// A feature that can't be imported, and the reason.
 struct FeatureFault: Equatable {
-    /// The place in the list of features, from 0.
+    /// The index in the list of features.
     var index: Int
-    /// What the feature is called, where that can be read.
+    /// The feature's name, if it can be read.
     var name: String?
     var reason: String
 
@@ -14,7 +14,7 @@ struct FeatureFault: Equatable {
     }
 }
 
-/// A GeoJSON file of points, read feature by feature: a wrong one does not keep the others out.
+/// A GeoJSON file of points, read feature by feature, so that an invalid one doesn't block the others.
 struct FeatureCollection {
     /// A place, with its index in the file and its record name.
     struct Entry: Equatable {
@@ -26,13 +26,13 @@ struct FeatureCollection {
     let featureCount: Int
     /// The features that can be imported.
     let entries: [Entry]
-    /// Those that cannot.
+    /// The features that can't.
     let faults: [FeatureFault]
 
     /// Reads a file.
     ///
     /// - Parameter data: The file's bytes.
-    /// - Throws: ``Failure`` if it is no feature collection at all.
+    /// - Throws: ``Failure`` if the file isn't a feature collection.
     init(_ data: Data) throws {
         let features: [LenientFeature]
         do {
@@ -65,7 +65,7 @@ struct FeatureCollection {
         self.faults = faults
     }
 
-    /// What a decoder found wrong, in words that name the place.
+    /// A decoding error in words, with its path.
     fileprivate static func reason(of error: any Error, below depth: Int = 0) -> String {
         switch error {
         case let error as InvalidFeature: error.reason
@@ -79,7 +79,7 @@ struct FeatureCollection {
             "it is not JSON: \(context.underlyingError.map { "\($0)" } ?? context.debugDescription)"
         case DecodingError.dataCorrupted(let context):
             "\(path(context.codingPath, below: depth)): \(context.debugDescription)"
-        // A number outside of its type's range comes as an error of the decoder's own.
+        // The decoder reports a number outside of its type's range by an error of its own.
         default: "a value cannot be read: \(error)"
         }
     }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A file that the user named, read whole.
+/// A file that the user named; it is read as a whole.
 struct InputFile {
-    /// The path as it may be shown.
+    /// The path, safe to print.
     let shownPath: String
     private let path: [CChar]
 
-    /// Names a file.
+    /// Creates a file from its path.
     ///
     /// - Parameters:
-    ///   - path: The path as the parser understood it.
+    ///   - path: The path as parsed.
     ///   - rawArguments: The arguments as the system passed them: a path is bytes, not always text.
     init(_ path: String, rawArguments: [[UInt8]] = InputFile.rawArguments) {
         let values =
@@ -30,7 +30,7 @@ struct InputFile {
     /// Reads the file.
     ///
     /// - Returns: Its bytes.
-    /// - Throws: ``Failure``: no input if it cannot be opened.
+    /// - Throws: ``Failure`` if it can't be opened or read.
     func read() throws -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno == EIO ? .inputOutput : .noInput) }

@@ -1,11 +1,11 @@
 import Foundation
 import LandmarkModel
 
-/// What a file says of one place; what it does not mention is `nil`.
+/// A place in a file; what the file doesn't mention is `nil`.
 struct Place: Equatable {
     var name: String
     var coordinate: Coordinate
-    /// What the place is called among places: `wikidata`, or else the feature's `id`.
+    /// The place's identifier: `wikidata`, or else the feature's `id`.
     var identifier: String?
 
     var alternateNames: [String]?
@@ -27,7 +27,7 @@ struct Place: Equatable {
         self.coordinate = coordinate
     }
 
-    /// The landmark with what the file says of it; the rest, the user's own fields among it, stays.
+    /// The landmark, updated from the file; everything else stays, including the user's own fields.
     func merged(onto known: Landmark) -> Landmark {
         var landmark = known
         landmark.name = name

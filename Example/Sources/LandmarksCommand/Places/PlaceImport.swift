@@ -1,7 +1,7 @@
 import CodableSync
 import LandmarkModel
 
-/// What became of the features of a file.
+/// The result of importing a file.
 struct ImportTally: Equatable {
     var new = 0
     var changed = 0
@@ -10,19 +10,19 @@ struct ImportTally: Equatable {
     var faults: [FeatureFault] = []
 }
 
-/// Brings places to a device, in parts: each part is durable before the next one begins.
+/// Imports places in parts; each part is durable before the next one starts.
 struct PlaceImport {
     let engine: SyncEngine<Landmark>
-    /// Places in one part.
+    /// The number of places in one part.
     var partSize = 500
 
     /// Imports places.
     ///
     /// - Parameters:
     ///   - collection: The file.
-    ///   - progress: Is told how many features are done.
-    /// - Returns: What became of the features.
-    /// - Throws: `SyncError`; what was done before stays done.
+    ///   - progress: Called with the number of features done.
+    /// - Returns: The result for all features.
+    /// - Throws: `SyncError`; earlier parts stay imported.
     func run(_ collection: FeatureCollection, progress: (Int) -> Void = { _ in }) async throws -> ImportTally
     {
         var tally = ImportTally(faults: collection.faults)
@@ -67,7 +67,7 @@ struct PlaceImport {
         }
     }
 
-    /// Makes a call with landmarks, and again without the refused ones, so that those do not keep the others out.
+    /// Makes a call with landmarks, and repeats it without the refused ones, so that they don't block the others.
     private func leavingOutRefused(
         _ landmarks: [Landmark],
         _ refused: inout [String: String],
@@ -77,7 +77,7 @@ struct PlaceImport {
             try await call(landmarks)
         } catch let error as SyncError where error.code == .invalidModels && landmarks.count > 1 {
             let names = Set(error.recordNames)
-            // Each refused landmark alone, for a reason of its own.
+            // Each refused landmark alone, to get its own reason.
             for landmark in landmarks where names.contains(landmark.recordName) {
                 do {
                     try await call([landmark])

@@ -6,7 +6,7 @@ import RecordCoding
 struct PlaceNames {
     private let occurrences: [String: Int]
 
-    /// Counts a file's identifiers, those of features that cannot be imported among them: mending such a feature
+    /// Counts a file's identifiers, including those of features that can't be imported: correcting such a feature
     /// later must not rename another one.
     init(identifiers: [String]) {
         occurrences = Dictionary(identifiers.map { ($0, 1) }, uniquingKeysWith: +)
@@ -16,7 +16,7 @@ struct PlaceNames {
     ///
     /// - Parameter place: The place.
     /// - Returns: The name, the same for the same place in any order of the file.
-    /// - Throws: `RecordCodingError` if the identifier is no legal record name.
+    /// - Throws: `RecordCodingError` if the identifier isn't a valid record name.
     func recordName(of place: Place) throws -> String {
         let name: String
         if let identifier = place.identifier {

@@ -1,19 +1,19 @@
-/// What to do next where there is nothing to show.
+/// What to do next if there is nothing to show.
 enum EmptyList {
-    /// How a device gets landmarks.
+    /// How to get landmarks.
     static let remedy =
-        "'landmarks add' and 'landmarks import' make some, 'landmarks sync' fetches those of other devices"
+        "run 'landmarks add' or 'landmarks import' to create some, or 'landmarks sync' to fetch those of other devices"
 
-    /// For a list of landmarks.
+    /// The line for a list of landmarks.
     ///
-    /// - Parameter count: How many landmarks the device has, those that were not asked for among them.
+    /// - Parameter count: The number of all landmarks on the device.
     /// - Returns: The line.
     static func landmarks(outOf count: Int) -> String {
         count == 0
             ? "this device has no landmarks; \(remedy)"
-            : "no landmark fits; leave out --search and --favorites to see all \(count)"
+            : "no landmark matches; leave out --search and --favorites to see all \(count)"
     }
 
-    static let pending = "nothing waits; 'landmarks sync' fetches what the others did"
-    static let parked = "nothing is to be decided"
+    static let pending = "nothing to send; 'landmarks sync' fetches other devices' changes"
+    static let parked = "nothing to decide"
 }

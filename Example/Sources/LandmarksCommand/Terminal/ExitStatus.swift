@@ -6,16 +6,16 @@ enum ExitStatus: Int32, CaseIterable {
     case badData = 65
     /// There is no such input.
     case noInput = 66
-    /// The cloud cannot be reached.
+    /// The cloud is unreachable.
     case unavailable = 69
-    /// Something that must not happen.
+    /// An internal error.
     case software = 70
-    /// The disk refuses.
+    /// The disk can't be read or written.
     case inputOutput = 74
-    /// Another process has the state.
+    /// Another process uses the state.
     case inUse = 75
 
-    /// The word for programs.
+    /// The name for programs.
     var code: String {
         switch self {
         case .usage: "usage"

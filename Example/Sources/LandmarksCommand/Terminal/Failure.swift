@@ -1,11 +1,11 @@
 import ArgumentParser
 import CodableSync
 
-/// Why a command ends without having done all that it was asked to.
+/// Why a command failed.
 struct Failure: Error, Equatable {
     var status: ExitStatus
     var message: String
-    /// Whether the message is a page of its own, such as the usage.
+    /// Whether the message is printed without a prefix, such as the usage.
     var isWholeText = false
 
     init(_ status: ExitStatus, _ message: String, isWholeText: Bool = false) {
@@ -14,7 +14,7 @@ struct Failure: Error, Equatable {
         self.isWholeText = isWholeText
     }
 
-    /// Any error, as the user is told it.
+    /// The message for any error.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure:
@@ -22,16 +22,16 @@ struct Failure: Error, Equatable {
         case let error as SyncError where error.code == .stateInUse:
             self.init(
                 .inUse,
-                "this device is in use: wait until the other command has ended, or use another --device (\(error.message))"
+                "this device is in use; wait for the other command, or use another --device (\(error.message))"
             )
         case let error as SyncError:
             self.init(Self.status(of: error), error.description)
         case let error as CloudError:
             self.init(.unavailable, error.description)
         case OutputError.failed(let reason):
-            self.init(.inputOutput, "the output cannot be written: \(reason)")
+            self.init(.inputOutput, "can't write the output: \(reason)")
         default:
-            // A wish for help that nobody had: a command is missing.
+            // The parser asks for help if the command is missing.
             let isUsage = Self.isHelp(error) || Landmarks.exitCode(for: error) == .validationFailure
             let message = Landmarks.message(for: error)
             self.init(isUsage ? .usage : .software, message.isEmpty ? "\(error)" : message)
@@ -40,29 +40,29 @@ struct Failure: Error, Equatable {
 
     private static func status(of error: SyncError) -> ExitStatus {
         switch error.code {
-        // Too large, a name that the cloud refuses, or written by a newer version of the app.
+        // Too large, an invalid name, or written by a newer version of the app.
         case .invalidModels, .recordUndecodable: .badData
         case .recordNotFound: .noInput
-        // A full disk, or files that cannot be read, now or by this version.
-        case .storageFull, .stateTooNew, .stateUnreadable: .inputOutput
+        // A full disk, or files that can't be read.
+        case .storageFull, .stateTooNew, .storageFailed: .inputOutput
         case .stateInUse: .inUse
-        // The cloud, or its orders.
+        // The cloud is unreachable, or has asked to wait.
         case .waiting, .waitingForDecision, .cloud: .unavailable
-        // The commands neither stop nor close an engine that they still use, nor set one up wrongly.
+        // Commands don't use a stopped or closed engine, and their configuration is valid.
         case .configuration, .stopped, .closed: .software
         @unknown default: .software
         }
     }
 
-    /// Whether an error is a wish for help that the parser has answered.
+    /// Whether an error is a request for help.
     static func isHelp(_ error: any Error) -> Bool {
         !(error is Failure) && !(error is SyncError) && Landmarks.exitCode(for: error) == .success
     }
 
-    /// For people: one line, whatever an argument or a file put into it.
+    /// The message for people, always in one line.
     var text: String { isWholeText ? message : "landmarks: \(message.oneLine)" }
 
-    /// For programs.
+    /// The message for programs.
     var json: String {
         JSONText.of(Document(error: Details(exit: status.rawValue, code: status.code, message: summary)))
     }

@@ -1,19 +1,19 @@
 import Dispatch
 import Foundation
 
-/// A signal that has ended a command; the exit code is what a shell says of a program that the signal has ended.
+/// A signal that has ended a command; the exit code is 128 and the signal's number, as in a shell.
 struct Interrupted: Error, Equatable {
     var signal: Int32
 
     var status: Int32 { 128 + signal }
 }
 
-/// Ctrl-C, and the polite signal of `kill`, as something to wait for.
+/// Waits for Ctrl-C, or for the signal of `kill`.
 struct Interruption: Sendable {
     private let signals: AsyncStream<Int32>
 
-    /// From now on the first signal of each kind does not end the process by itself; a second one does, for whoever
-    /// does not want to wait until everything is closed.
+    /// From now on, the first signal of each kind doesn't end the process; a second one does, without closing
+    /// anything.
     init() {
         signals = AsyncStream { continuation in
             let sources = [SIGINT, SIGTERM].map { number in
@@ -32,7 +32,7 @@ struct Interruption: Sendable {
         }
     }
 
-    /// Throws when a signal came, also before the call; returns when the task is cancelled.
+    /// Throws when a signal arrives, or has arrived before the call; returns when the task is cancelled.
     ///
     /// - Throws: ``Interrupted``.
     func wait() async throws {
@@ -40,7 +40,7 @@ struct Interruption: Sendable {
     }
 }
 
-/// A source that is only ever cancelled from elsewhere, which Dispatch allows from any thread.
+/// A source that is only cancelled from elsewhere, which Dispatch allows from any thread.
 private struct SignalSource: @unchecked Sendable {
     let source: any DispatchSourceSignal
 }

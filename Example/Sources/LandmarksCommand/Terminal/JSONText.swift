@@ -12,7 +12,7 @@ enum JSONText {
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch {
-            // The types that come here hold strings, integers and finite numbers only.
+            // The types passed here hold only strings, integers and finite numbers.
             return
                 #"{"error":{"code":"software","exit":70,"message":"the answer cannot be written as JSON"}}"#
         }
@@ -20,7 +20,7 @@ enum JSONText {
 }
 
 extension Date {
-    /// As in `1889-03-31T00:00:00.000Z`.
+    /// The format of `1889-03-31T00:00:00.000Z`.
     var timestamp: String {
         formatted(
             .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)

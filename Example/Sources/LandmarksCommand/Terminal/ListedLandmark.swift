@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import LandmarkModel
 
-/// A landmark as `list --json` prints it: every key always, and nothing of the device.
+/// A landmark as `list --json` prints it: with every key, and nothing specific to the device.
 struct ListedLandmark: Encodable {
     let landmark: Landmark
 

@@ -1,16 +1,16 @@
 import Foundation
 
 extension Output {
-    /// Waits until nobody reads the output any more; a terminal or a file always has a reader.
+    /// Waits until the reader of the output has closed it; a terminal or a file always has a reader.
     ///
-    /// A command that writes seldom would find out at the next write only, and keep the device's state until then.
+    /// A command that rarely writes would otherwise notice at its next write, and keep the device's state until then.
     ///
     /// - Throws: ``OutputError/closed``; returns without it only when the task is cancelled.
     func waitForReaderToLeave() async throws {
         let alarm = try Alarm()
         let isReaderGone = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A thread of its own: the wait is in the system, and may be a long one.
+                // A thread of its own, since the wait in the system may be long.
                 Thread.detachNewThread { continuation.resume(returning: alarm.waits(for: descriptor)) }
             }
         } onCancel: {

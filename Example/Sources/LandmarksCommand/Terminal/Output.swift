@@ -1,25 +1,25 @@
 import Foundation
 
-/// Why something could not be written.
+/// Why writing failed.
 enum OutputError: Error, Equatable {
-    /// Nobody reads it any more.
+    /// The reader has closed the pipe.
     case closed
     case failed(String)
 }
 
-/// A file descriptor that text is written to, at once and in whole.
+/// A file descriptor for text, which is written at once and completely.
 struct Output: Sendable {
     static let standard = Output(descriptor: STDOUT_FILENO)
     static let standardError = Output(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
 
-    /// Opens what stands for input, output and errors where whoever has started the command has closed it.
+    /// Opens standard input, output and error if the parent process has closed them.
     ///
-    /// Else the next file to be opened, one of the state, would get such a number, and be written to as the output.
+    /// Otherwise the next opened file, one of the state, would get such a descriptor, and be written to as output.
     static func holdPlaces() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // For reading only: what is written is still an error.
+            // For reading only: writing still fails.
             _ = open("/dev/null", O_RDONLY)
         }
     }
@@ -47,21 +47,21 @@ struct Output: Sendable {
         }
     }
 
-    /// Writes a line that nothing depends on.
+    /// Writes a line, ignoring failures.
     ///
     /// - Parameter line: The line, without its line break.
     func tell(_ line: String) {
         show(line + "\n")
     }
 
-    /// Writes text that nothing depends on, such as a progress bar.
+    /// Writes text, ignoring failures, such as a progress bar.
     ///
     /// - Parameter text: The text.
     func show(_ text: String) {
         do {
             try write(text)
         } catch {
-            return  // Nobody is left who could be told.
+            return  // Standard error itself is closed.
         }
     }
 }

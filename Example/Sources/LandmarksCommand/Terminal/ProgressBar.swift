@@ -1,4 +1,4 @@
-/// A bar that fills up, on a terminal only.
+/// A progress bar, on a terminal only.
 struct ProgressBar: Sendable {
     private static let width = 30
 
@@ -12,12 +12,12 @@ struct ProgressBar: Sendable {
         self.output = output.isTerminal ? output : nil
     }
 
-    /// Shows how much is done.
+    /// Shows the progress.
     func show(_ done: Int) {
         output?.show("\r" + Self.line(title, done: done, of: total))
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     func remove() {
         output?.show("\r\u{1B}[2K")
     }
@@ -25,7 +25,7 @@ struct ProgressBar: Sendable {
     /// The bar as text: `sending  ██████░░░░  60 of 100`.
     static func line(_ title: String, done: Int, of total: Int) -> String {
         let done = min(max(done, 0), max(total, 0))
-        // As floating point: no number can overflow.
+        // Floating point, so that no number overflows.
         let filled = total > 0 ? Int(Double(width) * Double(done) / Double(total)) : width
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
         return "\(title)  \(bar)  \(done) of \(total)"

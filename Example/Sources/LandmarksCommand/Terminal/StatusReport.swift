@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import LandmarkModel
 
-/// How a device stands, as `status` prints it.
+/// The status of a device, as `status` prints it.
 struct StatusReport: Encodable, Equatable {
     struct Pending: Encodable, Equatable {
         var recordName: String
@@ -68,7 +68,7 @@ struct StatusReport: Encodable, Equatable {
             "device     \(device.shown)",
             "state      \(state.shown)",
             "cloud      \(cloud.shown)",
-            "account    \(account?.shown ?? "not known before the first sync")",
+            "account    \(account?.shown ?? "unknown before the first sync")",
             "known      \(known)",
             "last sync  \(lastSync.map { $0.formatted(.iso8601) } ?? "never")",
             "pending    \(pending.isEmpty ? "0: \(EmptyList.pending)" : "\(pending.count)")",
@@ -86,14 +86,14 @@ struct StatusReport: Encodable, Equatable {
 }
 
 extension StatusReport.Pending {
-    /// `nil` for a change that is set aside: it is listed among those.
+    /// `nil` for a parked change, which has a list of its own.
     init?(_ change: PendingChange<Landmark>) {
         switch change.stage {
-        case .queued: reason = "waits for the next sync"
-        case .inFlight: reason = "was being sent; the next sync finds out whether it arrived"
-        case .inConflict: reason = "was changed elsewhere, too; the next sync decides"
+        case .queued: reason = "waiting for the next sync"
+        case .inFlight: reason = "being sent; the next sync finds out whether it arrived"
+        case .inConflict: reason = "also changed on another device; the next sync resolves the conflict"
         case .parked: return nil
-        @unknown default: reason = "waits"
+        @unknown default: reason = "waiting"
         }
         recordName = change.recordName
         self.change = change.isDeletion ? "deletion" : "edit"

@@ -1,11 +1,10 @@
 extension String {
-    /// The text as it may be shown, with what is invisible written out.
+    /// The text, safe to print: control characters, and others that would hide or reverse what follows, are escaped.
     ///
-    /// That is control characters, and others that would hide or turn what follows. Joiners stay, since words in
-    /// many scripts need them.
+    /// Joiners stay, since words in many scripts need them.
     var shown: String { String(String.UnicodeScalarView(unicodeScalars.flatMap(\.shown))) }
 
-    /// The text in one line: line breaks and what else is invisible become a space or are written out.
+    /// The text in one line: line breaks become spaces, and invisible characters are escaped.
     var oneLine: String {
         split(whereSeparator: \.isNewline).map { $0.trimmed }.filter { !$0.isEmpty }
             .joined(separator: " ").shown
@@ -13,7 +12,7 @@ extension String {
 }
 
 extension [UInt8] {
-    /// The bytes as text that may be shown; where they are none, those above ASCII as numbers.
+    /// The bytes as text, safe to print; if they aren't UTF-8, those above ASCII are escaped.
     var shown: String {
         let text = String(decoding: self, as: UTF8.self)
         if text.utf8.elementsEqual(self) { return text.shown }

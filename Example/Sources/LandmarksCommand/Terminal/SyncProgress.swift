@@ -1,7 +1,7 @@
 import CodableSync
 import LandmarkModel
 
-/// A sync with a line on the terminal that says how far it is.
+/// A sync with a progress line on the terminal.
 struct SyncProgress {
     let engine: SyncEngine<Landmark>
     var output = Output.standardError
@@ -34,7 +34,7 @@ struct SyncProgress {
         }
     }
 
-    /// The line is taken away when nobody writes to it any more.
+    /// The line is removed at the end.
     private static func end(_ watching: Task<Void, Never>) async {
         watching.cancel()
         await watching.value

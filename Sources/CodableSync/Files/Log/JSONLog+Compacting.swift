@@ -46,7 +46,7 @@ extension JSONLog {
         let own = writer.withLock { writer in Set((writer.parts + [writer.active]).map(\.name)) }
         let obsolete = names.filter { name in
             guard isReplacing else { return name == snapshot.name }
-            return name.number < snapshot.name.number || strangers.contains(name) && !own.contains(name)
+            return name.number < snapshot.name.number || foreignFiles.contains(name) && !own.contains(name)
         }
         for name in LogFileName.inOrderOfRemoval(obsolete) {
             try place.fileSystem.remove(place.path(name))

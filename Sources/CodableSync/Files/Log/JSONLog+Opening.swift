@@ -112,7 +112,7 @@ private struct LogContents {
     private let place: LogPlace
     private let names: [String]
     /// Files that do not belong to this log.
-    private let strangers: Set<LogFileName>
+    private let foreignFiles: Set<LogFileName>
     /// Whether the last journal may be appended to.
     private var isLastContinued = false
     /// The first number whose files are valid; files with lower numbers are left over from a compaction.
@@ -127,11 +127,11 @@ private struct LogContents {
         let journals = logNames.filter { $0.kind == .journal }.sorted { $0.number < $1.number }
         let snapshots = logNames.filter { $0.kind == .snapshot }.sorted { $0.number > $1.number }
         let inOrder = snapshots.prefix(1) + journals + snapshots.dropFirst()
-        let (headers, strangers) = try LogHeader.read(Array(inOrder), in: place, membership)
-        let strays = LogHeader.strays(among: inOrder.filter { strangers[$0] == nil }, beside: headers)
-        let reasons = strangers.merging(strays) { first, _ in first }
+        let (headers, foreignFiles) = try LogHeader.read(Array(inOrder), in: place, membership)
+        let strays = LogHeader.strays(among: inOrder.filter { foreignFiles[$0] == nil }, beside: headers)
+        let reasons = foreignFiles.merging(strays) { first, _ in first }
         log = headers.first?.log
-        self.strangers = Set(reasons.keys)
+        self.foreignFiles = Set(reasons.keys)
         for name in inOrder {
             guard let reason = reasons[name] else { continue }
             let damage = LogDamage(file: name.text, line: 1, offset: 0, reason: .foreign, detail: reason)
@@ -188,7 +188,7 @@ private struct LogContents {
             damages.append(isLast ? takeTail(of: scan, in: &part) : scan.damages)
             found.append(part)
             let previous = LogFileName(.journal, number - 1)
-            if number > base, !numbers.contains(number - 1), !strangers.contains(previous) {
+            if number > base, !numbers.contains(number - 1), !foreignFiles.contains(previous) {
                 damages.append([missing(previous)])
             }
         }
@@ -254,7 +254,7 @@ private struct LogContents {
 
     /// Reports a missing file, unless a file of another log has its name, which was reported already.
     private mutating func reportMissing(_ name: LogFileName) {
-        if strangers.contains(name) { return }
+        if foreignFiles.contains(name) { return }
         recovery.damages.append(missing(name))
     }
 }
@@ -275,13 +275,18 @@ extension LogContents {
                 name,
                 previousSize: parts.last.flatMap { $0.name.kind == .journal ? $0.size : nil }
             )
-            return JSONLog(place: place, parts: parts, active: journal, strangers: strangers)
+            return JSONLog(place: place, parts: parts, active: journal, foreignFiles: foreignFiles)
         case .last(let last):
             if recovery.droppedTailBytes > 0 {
                 try last.file.truncate(to: last.size)
                 try last.file.flush()
             }
-            return JSONLog(place: place, parts: Array(parts.dropLast()), active: last, strangers: strangers)
+            return JSONLog(
+                place: place,
+                parts: Array(parts.dropLast()),
+                active: last,
+                foreignFiles: foreignFiles
+            )
         }
     }
 
@@ -306,7 +311,7 @@ extension LogContents {
 
     /// Keeps replaced files aside if the snapshot is damaged, since it may lack some of their lines.
     private mutating func reportStale(_ files: [LogFileName]) {
-        for name in files where !strangers.contains(name) {
+        for name in files where !foreignFiles.contains(name) {
             recovery.damages.append(LogDamage(file: name.text, line: 0, offset: 0, reason: .replaced))
         }
     }

@@ -15,11 +15,11 @@ package final class JSONLog: Sendable {
     let files: Locked<[UInt32: any OpenFile]?>
 
     /// Files in the directory that do not belong to this log; the next compaction removes them.
-    let strangers: Set<LogFileName>
+    let foreignFiles: Set<LogFileName>
 
-    init(place: LogPlace, parts: [LogPart], active: LogPart, strangers: Set<LogFileName>) {
+    init(place: LogPlace, parts: [LogPart], active: LogPart, foreignFiles: Set<LogFileName>) {
         self.place = place
-        self.strangers = strangers
+        self.foreignFiles = foreignFiles
         var table: [UInt32: any OpenFile] = [:]
         for part in parts + [active] { table[part.name.identifier] = part.file }
         files = Locked(table)

@@ -22,17 +22,17 @@ package struct LogMembership {
     ///
     /// The headers start with the newest snapshot, followed by the journals in their order and older
     /// snapshots. If it throws, the directory is not opened.
-    package var strangers: ([LogHeader]) throws -> [LogFileName: String]
+    package var foreignFiles: ([LogHeader]) throws -> [LogFileName: String]
     /// Returns the label of new files, one JSON value; called after the visit.
     package var label: () -> [UInt8]
 
     package init(
         newLog: @escaping () -> UInt64 = Self.anyNumber,
-        strangers: @escaping ([LogHeader]) throws -> [LogFileName: String] = Self.ofOtherLogs,
+        foreignFiles: @escaping ([LogHeader]) throws -> [LogFileName: String] = Self.ofOtherLogs,
         label: @escaping () -> [UInt8] = { Array("{}".utf8) }
     ) {
         self.newLog = newLog
-        self.strangers = strangers
+        self.foreignFiles = foreignFiles
         self.label = label
     }
 
@@ -42,11 +42,11 @@ package struct LogMembership {
 
     /// Returns the files whose log differs from that of the first file.
     package static func ofOtherLogs(_ headers: [LogHeader]) -> [LogFileName: String] {
-        var strangers: [LogFileName: String] = [:]
+        var foreignFiles: [LogFileName: String] = [:]
         for header in headers where header.log != headers[0].log {
-            strangers[header.name] = "it is part of another log"
+            foreignFiles[header.name] = "it is part of another log"
         }
-        return strangers
+        return foreignFiles
     }
 }
 
@@ -65,9 +65,9 @@ extension LogHeader {
         _ names: [LogFileName],
         in place: LogPlace,
         _ membership: LogMembership
-    ) throws -> (headers: [LogHeader], strangers: [LogFileName: String]) {
+    ) throws -> (headers: [LogHeader], foreignFiles: [LogFileName: String]) {
         var headers: [LogHeader] = []
-        var strangers: [LogFileName: String] = [:]
+        var foreignFiles: [LogFileName: String] = [:]
         for name in names {
             let file = try place.fileSystem.openFile(at: place.path(name), for: .reading)
             defer { file.close() }
@@ -75,12 +75,12 @@ extension LogHeader {
             if header.name == name {
                 headers.append(header)
             } else {
-                strangers[name] = "it is a copy of \(header.name.text)"
+                foreignFiles[name] = "it is a copy of \(header.name.text)"
             }
         }
-        if headers.isEmpty { return (headers, strangers) }
-        strangers.merge(try membership.strangers(headers)) { $1 }
-        return (headers.filter { strangers[$0.name] == nil }, strangers)
+        if headers.isEmpty { return (headers, foreignFiles) }
+        foreignFiles.merge(try membership.foreignFiles(headers)) { $1 }
+        return (headers.filter { foreignFiles[$0.name] == nil }, foreignFiles)
     }
 
     /// The files without a readable header whose numbers are far from those of the files that have one.

@@ -50,7 +50,7 @@ package struct LogFileName: Hashable, Sendable {
         self.init(kind, number)
     }
 
-    /// Makes the name from a position's file identifier.
+    /// Creates the name from a position's file identifier.
     package init(identifier: UInt32) {
         self.init(identifier & 1 == 1 ? .snapshot : .journal, identifier >> 1)
     }

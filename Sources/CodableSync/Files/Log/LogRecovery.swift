@@ -70,7 +70,7 @@ package struct LogDamage: Hashable, Sendable {
 extension LogDamage: CustomStringConvertible {
     package var description: String {
         "\(file):\(line) (byte \(offset)): \(reason.rawValue)" + (detail.map { ": \($0)." } ?? ".")
-            + (copy.map { " The file as it was is kept as \($0)." } ?? "")
+            + (copy.map { " The damaged file is kept as \($0)." } ?? "")
     }
 }
 

@@ -25,7 +25,7 @@ struct AccountMachine: Sendable {
 
     init() {}
 
-    /// Makes the machine that continues for the app after a switch from another user.
+    /// Creates the machine that continues for the app after a switch from another user.
     init(goingOnFrom former: AccountMachine) {
         reported = former.reported
     }
@@ -290,7 +290,7 @@ extension AccountStatus {
         case .couldNotDetermine:
             CloudError(
                 .notAuthenticated,
-                message: "It cannot be determined who is signed in. Nothing is lost; try again later."
+                message: "Can't determine who is signed in. No edit is lost; try again later."
             )
         case .noAccount, .available: CloudError(.notAuthenticated)
         }

@@ -10,7 +10,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Makes the machine of another user, which continues for the app where the former user's stopped.
+    /// Creates the machine of another user, which continues for the app where the former user's stopped.
     ///
     /// It takes over what concerns the app: whether the engine is started, callers that wait for `sync`, live
     /// streams, and the reported status and account. It takes over nothing about the former user or their

@@ -14,7 +14,7 @@ struct CallMachine: Sendable {
 
     init() {}
 
-    /// Makes the machine that continues for the app after a switch from another user.
+    /// Creates the machine that continues for the app after a switch from another user.
     init(goingOnFrom former: CallMachine) {
         isStarted = former.isStarted
         isStopped = former.isStopped

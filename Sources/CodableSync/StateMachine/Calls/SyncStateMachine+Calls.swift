@@ -67,7 +67,7 @@ extension SyncStateMachine {
             entries += queued
             guard queued.contains(where: \.isQueued) else { continue }
             if context.state.replacesSetAside(change, of: key) {
-                let message = "A newer edit replaced one that was set aside."
+                let message = "A newer edit replaced a parked one."
                 entries.append(context.note(.discarded, change.name, message))
             }
             entries += parkedIfTooNew(key, change)
@@ -112,7 +112,7 @@ extension SyncStateMachine {
             if sending.inFlight.contains(key) || state[key]?.pending == nil { continue }
             deferred.forgetConflicts(of: key)
             entries.append(.calls(.discarded(key)))
-            entries.append(context.note(.discarded, key.recordName, "The app gave the change up."))
+            entries.append(context.note(.discarded, key.recordName, "The app discarded the change."))
         }
         context.answer(call, afterStoring: entries)
     }

@@ -14,7 +14,7 @@ package enum JournalFailure: Equatable, Sendable, Error {
     package var syncError: SyncError {
         switch self {
         case .storageFull(let detail): .storageFull(detail)
-        case .unreadable(let detail): .stateUnreadable(detail)
+        case .unreadable(let detail): .storageFailed(detail)
         }
     }
 }

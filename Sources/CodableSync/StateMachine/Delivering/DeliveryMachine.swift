@@ -22,7 +22,7 @@ struct DeliveryMachine: Sendable {
         if !former.held.isEmpty { formerSuspects = former.allSuspects }
     }
 
-    /// Makes the machine that continues for the app after a switch from another user.
+    /// Creates the machine that continues for the app after a switch from another user.
     init(goingOnFrom former: DeliveryMachine, wasFollowed: Bool, _ context: SyncContext) {
         self.init(context)
         // The app shows the former user's records.

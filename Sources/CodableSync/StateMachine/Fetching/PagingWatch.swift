@@ -77,12 +77,12 @@ extension PagingWatch.Finding {
         case .circle:
             CloudError(
                 .unknown("endlessPaging"),
-                message: "The server answers with the same change token and more to come, again and again."
+                message: "The server keeps returning the same change token with more to come."
             )
         case .emptiness:
             CloudError(
                 .unknown("endlessPaging"),
-                message: "The server answers with empty pages and more to come, again and again."
+                message: "The server keeps returning empty pages with more to come."
             )
         }
     }

@@ -104,8 +104,8 @@ struct ConflictMachine: Sendable {
         guard outcome == .server else { return [] }
         let message =
             item.server == nil
-            ? "Edited here, deleted in the cloud: the deletion was kept."
-            : "The conflict was decided for the cloud's value."
+            ? "Edited here, deleted in the cloud: the deletion wins."
+            : "The conflict was resolved in favor of the cloud's version."
         return [context.note(.discarded, item.name, message)]
     }
 

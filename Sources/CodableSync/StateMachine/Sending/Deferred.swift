@@ -84,7 +84,7 @@ struct Deferred: Sendable {
     mutating func refuseWithoutReason(_ key: RecordKey, _ context: inout SyncContext) -> [JournalEntry] {
         let error = CloudError(
             .serverRecordChanged,
-            message: "The server reports a conflict with the version that this device knows already."
+            message: "The server reports a conflict with the version that this device already has."
         )
         wait(key, after: nil, &context)
         let sent = context.state[key]?.pending?.handle

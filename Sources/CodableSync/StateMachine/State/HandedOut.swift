@@ -49,7 +49,7 @@ package struct OrderRuns: Equatable, Sendable {
 
     package init() {}
 
-    /// Makes a set of these orders.
+    /// Creates a set of these orders.
     ///
     /// Complexity: O(n log n).
     package init(_ orders: some Sequence<UInt64>) {

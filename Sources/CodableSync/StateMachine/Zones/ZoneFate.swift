@@ -28,8 +28,8 @@ package struct ZoneFate: Equatable, Sendable {
         // The zone was recreated after the deletion. From a known position, the deletion still concerns this
         // device's zone; from the beginning of the feed, it may be older than that zone. A purge counts in
         // either case.
-        let isMadeAnew = page.modifications.contains { $0.isSameZone(as: zoneID) }
-        if isMadeAnew, isWholeHistory, reason != .purged { reason = nil }
+        let isRecreated = page.modifications.contains { $0.isSameZone(as: zoneID) }
+        if isRecreated, isWholeHistory, reason != .purged { reason = nil }
         if page.modifications.contains(where: { $0.isReplacementMark(of: zoneID) }) { isReplaced = true }
         takeReplacement()
         let isStuck = page.changeToken == token

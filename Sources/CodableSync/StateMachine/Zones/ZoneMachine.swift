@@ -317,7 +317,7 @@ struct ZoneMachine: Sendable {
         context.tell(.zoneLost)
         let position = token ?? (isFeedPositionLost ? nil : context.state.summary.databaseToken)
         isFeedPositionLost = false
-        let message = "The zone is gone: \(reason?.rawValue ?? "no reason found")."
+        let message = "\(SyncEvent.zoneLost(reason))"
         context.append(
             [
                 .zones(.databaseToken(position)), .zones(.lost(number, reason)),

@@ -8,7 +8,7 @@ import XCTest
 final class MachineJournalFailureTests: MachineTestCase {
     func testUploadFailsWithTheReason() {
         let rows: [(JournalFailure, SyncError)] = [
-            (.storageFull("full"), .storageFull("full")), (.unreadable("broken"), .stateUnreadable("broken")),
+            (.storageFull("full"), .storageFull("full")), (.unreadable("broken"), .storageFailed("broken")),
         ]
         for (failure, error) in rows {
             machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))

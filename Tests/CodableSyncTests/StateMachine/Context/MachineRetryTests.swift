@@ -242,7 +242,7 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(harness.switchTo, "bob")
         XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, [])
-        harness.run(.account(.switchFailed(.stateUnreadable(""))))
+        harness.run(.account(.switchFailed(.storageFailed(""))))
         XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, ["checkAccount"])
         harness.confirmAccount("alice")
         XCTAssertEqual(

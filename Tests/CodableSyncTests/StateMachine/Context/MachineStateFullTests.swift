@@ -55,7 +55,7 @@ final class MachineStateFullTests: MachineTestCase {
         machine.feed(.calls(.sync(machine.newCall(), .send)))
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let actions = machine.run(.sendLoadFailed(request.id, .unreadable("broken")))
-        XCTAssertEqual(actions.answers, [.failed(.stateUnreadable("broken"))])
+        XCTAssertEqual(actions.answers, [.failed(.storageFailed("broken"))])
         XCTAssertEqual(actions.events, [.storageFailed("broken")])
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
