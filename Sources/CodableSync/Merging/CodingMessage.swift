@@ -82,7 +82,8 @@ extension RecordCodingError {
         case .invalidName, .invalidFieldNames, .unusableDefaults, .unstableRecordName, .recordNameMismatch,
             .unsupportedShape, .tooDeep,
             .nonFiniteNumber, .nestedFile, .mixedList, .tooLarge, .missingField, .unexpectedKind,
-            .malformedJSON, .invalidSchema, .unreadableSystemFields, .unknownEncryptedField, .unencryptableField:
+            .malformedJSON, .invalidSchema, .unreadableSystemFields, .unknownEncryptedField,
+            .unencryptableField:
             self
         }
     }
