@@ -32,31 +32,33 @@ public struct RecordSchema: Hashable, Sendable {
     /// empty list in the sample has one as well. Only a URL depends on its value: a file's is an asset, any
     /// other a string.
     ///
-    /// - Parameters:
-    ///   - sample: Any model. What its `encode(to:)` omits is missing in the schema.
-    ///   - encryptedFields: The fields that CloudKit encrypts. An asset is encrypted without being one of them.
+    /// Fields in ``RecordCodable/encryptedFields`` are encrypted.
+    ///
+    /// - Parameter sample: Any model. What its `encode(to:)` omits is missing in the schema.
     /// - Throws: `EncodingError` with a ``RecordCodingError`` below it if the model cannot be a record, if it
     ///   encodes a bare null, or if an encrypted field does not exist or cannot be encrypted; an error that the
     ///   model's own `encode(to:)` throws, as it is.
-    public init<Model: RecordCodable>(of sample: Model, encrypting encryptedFields: [String] = []) throws {
+    public init<Model: RecordCodable>(of sample: Model) throws {
         do throws(RecordCodingError) {
             try RecordLimits.checkRecordType(Model.recordType)
         } catch {
             throw CodingPlace([]).encodingError(sample, error)
         }
         var fields = try SchemaEncoder.fields(of: sample)
-        for name in encryptedFields.sorted() {
-            let reason: String
-            switch fields[name]?.kind {
-            case .string, .int64, .double, .date, .bytes, .location:
-                fields[name]?.isEncrypted = true
-                continue
-            case .reference: reason = "CloudKit does not encrypt references"
-            case .asset: reason = "CloudKit encrypts every asset, and has no encrypted fields for them"
-            case nil, .list, .null:
-                reason = "an encrypted field has this name, and the model has no such field"
+        for name in Model.encryptedFields {
+            guard let kind = fields[name]?.kind else {
+                throw CodingPlace([]).encodingError(
+                    sample,
+                    .unknownEncryptedField(field: name.abbreviated, model: "\(Model.self)".abbreviated)
+                )
             }
-            throw CodingPlace([]).encodingError(sample, .invalidSchema(field: name, reason: reason))
+            if kind == .reference || kind == .asset {
+                throw CodingPlace([]).encodingError(
+                    sample,
+                    .unencryptableField(field: name, kind: kind.rawValue)
+                )
+            }
+            fields[name]?.isEncrypted = true
         }
         fields[ReservedField.edited] = Field(kind: .date, isList: false)
         if Model.schemaVersion > 1 { fields[ReservedField.schema] = Field(kind: .int64, isList: false) }

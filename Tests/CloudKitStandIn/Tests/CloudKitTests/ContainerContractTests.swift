@@ -6,15 +6,10 @@ import XCTest
 final class ContainerContractTests: ContainerContract {
     private let identifier = "iCloud.container.\(UUID().uuidString)"
     private let service = FakeCloudKit(FakeCloud().database(user: "alice"))
-    private let archives = Shared<[String: Data]>([:])
 
     override func container() throws -> String {
         StandIn.use(service, for: identifier)
         return identifier
-    }
-
-    override func makeSecondConnection() async throws -> any CloudDatabase {
-        FirstArchives(try await super.makeSecondConnection(), seen: archives)
     }
 
     func testWhatEarlierTestsHaveLeftIsDeleted() async throws {
