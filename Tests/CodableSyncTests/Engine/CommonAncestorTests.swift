@@ -92,6 +92,43 @@ final class CommonAncestorTests: XCTestCase {
         }
     }
 
+    func testAMergeAfterALostAnswerWithoutAnAncestorPrefersTheOtherSidesValueToADefault() throws {
+        let coding = ModelCoding<PlaceDefaulted>(zoneID: .default, writesEditDates: false)
+        func record(_ title: String, stars: Int) throws -> Record {
+            try coding.encode(PlaceDefaulted(id: "a", title: title, stars: stars), edited: nil)
+        }
+        // The later edit has the default.
+        let contents = ConflictContents(
+            item: ReconcileItem(
+                name: "a",
+                client: 4,
+                clientEdited: Date(timeIntervalSince1970: 1_000_000),
+                server: 3,
+                ancestor: nil,
+                sent: []
+            ),
+            client: try record("last", stars: 3),
+            server: try coding.encode(
+                PlaceDefaulted(id: "a", title: "lost", stars: 5, note: "theirs"),
+                edited: nil
+            ),
+            ancestor: nil,
+            lost: [
+                LostWrite(
+                    handle: ContentHandle(2),
+                    record: try record("lost", stars: 5),
+                    base: try record("first", stars: 5)
+                )
+            ]
+        )
+        guard case .merged(let merged, _) = Reconciler(coding: coding).reconcile(contents).0 else {
+            return XCTFail("It should be merged.")
+        }
+        XCTAssertEqual(merged.fields["title"], "last")
+        XCTAssertEqual(merged.fields["stars"], 5)
+        XCTAssertEqual(merged.fields["note"], "theirs")
+    }
+
     /// The stored value may have a part that the model does not know.
     func testADefaultIsRecognizedAsTheModelShowsIt() {
         let stored = record(["place": .bytes(Data(#"{"city":"","newer":1}"#.utf8))])
