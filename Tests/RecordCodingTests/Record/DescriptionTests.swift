@@ -17,7 +17,7 @@ final class DescriptionTests: XCTestCase {
         let texts: [(Any, String)] = [
             (zone, #""Note""#), (ZoneID(zoneName: "Note", ownerName: "bob"), #""Note" of "bob""#),
             (ZoneID.default, "the default zone"),
-            (RecordID(recordName: "A\n1", zoneID: zone), #""A\n1" in "Note""#),
+            (RecordID(recordName: "A\n1", zoneID: zone), #""A\u{a}1" in "Note""#),
             (RecordID(recordName: "A1"), #""A1" in the default zone"#),
             ([zone: 1], #"["Note": 1]"#),
         ]
@@ -52,7 +52,7 @@ final class DescriptionTests: XCTestCase {
         let schema = try RecordSchema(of: Named(id: "A1"))
         XCTAssertEqual(
             "\(schema)",
-            "Named: codableSyncEdited date, codableSyncSchema int64, id string, secret encrypted string, tags string list"
+            "Named: codableSyncEdited date, id string, secret encrypted string, tags string list"
         )
     }
 }
