@@ -1,8 +1,8 @@
-/// A model that has values for required fields that a record lacks.
+/// A model with default values for required fields that are missing in a record.
 ///
-/// A property that a new version of an app adds is in no record of the older versions. If it is an optional,
-/// it begins as `nil`. If it is required, those records can be decoded only if the model conforms to this
-/// protocol:
+/// When a new version of an app adds a property, existing records have no field for it. An optional property
+/// is then `nil`. If the property is required, these records can be decoded only if the model conforms to
+/// this protocol:
 ///
 /// ```swift
 /// extension Landmark: FieldDefaulting {
@@ -10,12 +10,11 @@
 /// }
 /// ```
 ///
-/// A default is used only for a key of the model itself, not of a nested value, which the model decodes as
-/// required and for which the record has no value, or null. These have values without it: an optional is
-/// `nil`, a list is empty, and a type that decodes itself from null does so, for example a property wrapper
-/// around an optional.
+/// A default applies to a required property of the model itself, not of a nested value, if the field is
+/// missing or null. Some properties need no default: an optional is `nil`, a list is empty, and a type that
+/// can be decoded from null is, for example a property wrapper around an optional.
 ///
-/// A default is no edit: decoding a record sends nothing, and in a conflict, another device's value wins
+/// A default isn't an edit: decoding a record sends nothing, and in a conflict, another device's value wins
 /// over it. The next edit of the record sends the model with its defaults.
 public protocol FieldDefaulting: RecordCodable {
     /// A model whose values stand in for missing fields.

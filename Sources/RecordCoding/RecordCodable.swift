@@ -26,11 +26,11 @@ public protocol RecordCodable: Codable, Sendable {
     ///
     /// Raise it if older versions of the app would misread or damage records of the new one.
     ///
-    /// An app of a lower version neither overwrites nor deletes a record that it knows to be written by a
-    /// higher one. It goes on showing the last version that it could read, or nothing if it never had one;
-    /// editing the record throws, and uploads and deletions are parked. That ends when the app is updated, or
-    /// when a lower version saves the record: the app gets the new version, and what was parked is tried
-    /// again, with the resolver if there is a conflict.
+    /// An older version of the app neither overwrites nor deletes a record that it knows a newer version has
+    /// written. It keeps showing the last version that it could read, if any; editing the record throws, and
+    /// uploads and deletions are parked. This ends when the app is updated, or when an older version saves the
+    /// record: the app gets the new contents, and the parked change is tried again, with the resolver if there
+    /// is a conflict.
     static var schemaVersion: Int { get }
 
     /// The names of the fields that CloudKit stores encrypted; by default none.
@@ -44,18 +44,18 @@ public protocol RecordCodable: Codable, Sendable {
     /// }
     /// ```
     ///
-    /// The names are those under which the model is encoded. Encoding throws, and an upload queues nothing, if one
-    /// is not a field of the model, or if its value is a reference, which CloudKit cannot encrypt, or an asset, which
-    /// it always encrypts. The type is `[String]`: a property of another type, such as `Set<String>`, is another
-    /// property, and nothing is encrypted.
+    /// Use the coding keys. Encoding throws, and an upload queues nothing, if a name is not a field of the model,
+    /// or if its value is a reference, which CloudKit cannot encrypt, or an asset, which it always encrypts. The
+    /// type must be `[String]`: a property of another type, such as `Set<String>`, does not satisfy this
+    /// requirement, so nothing would be encrypted.
     ///
-    /// CloudKit's rules: a field is encrypted or not for ever, as it was when it was first saved, so an existing
-    /// field can become encrypted only under another name. Queries cannot use encrypted fields, and the public
-    /// database has none; an engine there throws a configuration error. If users reset their iCloud keychain, their
-    /// encrypted data is lost in the cloud, and the engine uploads what this device has.
+    /// CloudKit's rules: the first save decides whether a field is encrypted, and that never changes, so to encrypt
+    /// an existing field, give it a new name. Queries cannot use encrypted fields, and the public database has none. If
+    /// users reset their iCloud keychain, their encrypted data is lost in the cloud, and the engine uploads what this
+    /// device has.
     ///
-    /// Databases other than CloudKit's store these fields like all others. So does the engine on this device, where
-    /// the files have the system's protection.
+    /// Other databases store these fields unencrypted. So does the engine on this device, where the system's file
+    /// protection applies.
     static var encryptedFields: [String] { get }
 
     /// The record's name: stable, ASCII, 1 to 255 characters, without a leading underscore.
@@ -117,10 +117,10 @@ extension RecordCodable where Self: Identifiable, ID == String {
 
 /// A model that stores the server's system fields.
 ///
-/// A conforming model receives them from reads and with every change: those of the cloud's version on which
-/// its contents are based. A save that changes no field is not delivered; only a read returns its system
-/// fields. The key `systemFields` never becomes a field of the record. Most models need not conform: the
-/// engine keeps its own copy, and storing them makes models unequal after every save.
+/// Reads and delivered changes set them to those of the cloud's version that the model is based on. A save
+/// that changes no field is not delivered; only a read returns its system fields. The key `systemFields` never
+/// becomes a field of the record. Most models don't need this: the engine keeps its own copy, and storing them
+/// makes models unequal after every save.
 public protocol SystemFieldsStoring: RecordCodable {
     /// The server's system fields as an opaque blob; `nil` before the first save.
     var systemFields: Data? { get set }

@@ -1,5 +1,4 @@
-/// What an app passes on to its engines: pushes, the moment when the user leaves it, and its time in the
-/// background.
+/// Forwards the system's events to an app's engines: pushes, going to the background, and background tasks.
 ///
 /// ```swift
 /// enum Sync {
@@ -8,14 +7,14 @@
 /// }
 /// ```
 ///
-/// Make one for all containers of the app, and call it from the app's delegate. On Apple platforms it also has
-/// functions that take the system's own types. It keeps the containers alive.
+/// Create one for all containers of the app, and call it from the app's delegate. On Apple platforms it also has
+/// methods that take the system's own types. It keeps the containers alive.
 public struct AppLifecycle: Sendable {
     /// The containers, in the order in which their errors are thrown.
     public let containers: [SyncContainer]
     let clock: any SyncClock
 
-    /// Makes a lifecycle without starting anything.
+    /// Creates a lifecycle without starting anything.
     ///
     /// - Parameters:
     ///   - containers: The containers of all engines of the app.

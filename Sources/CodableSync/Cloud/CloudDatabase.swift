@@ -5,7 +5,7 @@ public import RecordCoding
 /// An implementation makes no decisions: it sends a request, converts the response, and throws ``CloudError``
 /// if the request failed as a whole. Every method may be called concurrently from any task.
 public protocol CloudDatabase: Sendable {
-    /// The name of the cloud, stable across launches: the state of one cloud is never opened for another.
+    /// The name of the cloud, stable across launches: an engine never opens one cloud's state for another.
     var identifier: String { get }
 
     /// Which of a container's databases this is.
@@ -14,7 +14,7 @@ public protocol CloudDatabase: Sendable {
     /// What one request may carry.
     var limits: DatabaseLimits { get }
 
-    /// Whether this database is in memory, so that an engine by default keeps its state in memory as well.
+    /// Whether this database is in memory; if so, an engine keeps its state in memory by default, too.
     var isInMemory: Bool { get }
 
     /// Signals from the database, which may be lost or duplicated; a new stream for each call.
@@ -142,14 +142,14 @@ public protocol CloudDatabase: Sendable {
 }
 
 extension CloudDatabase {
-    /// Returns 0, for a database whose user never changes.
+    /// 0, for a database whose user never changes.
     public var accountGeneration: Int { 0 }
 
-    /// Returns `false`, for a database that is not in memory.
+    /// `false`, for a database that is not in memory.
     public var isInMemory: Bool { false }
 
-    /// Returns none, for a database that cannot list them: an engine then saves its subscription at each start and
-    /// once a day.
+    /// Returns an empty list, for a database that cannot list its subscriptions: an engine then saves its own at each
+    /// start and once a day.
     ///
     /// - Returns: An empty list.
     /// - Throws: Never.

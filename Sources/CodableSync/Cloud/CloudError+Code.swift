@@ -12,11 +12,11 @@ extension CloudError {
         case networkUnavailable
         /// The network failed.
         case networkFailure
-        /// The container is unknown, or the app may not use it.
+        /// The container does not exist, or the app may not use it.
         case badContainer
         /// The service is not available.
         case serviceUnavailable
-        /// There were too many requests.
+        /// The client sent too many requests.
         case requestRateLimited
         /// The app lacks an entitlement.
         case missingEntitlement

@@ -19,7 +19,7 @@ package enum CloudRecovery: Hashable, Sendable {
     case resend
     /// The request is too large: halve it; a single item is parked.
     case split
-    /// There is no space: keep the change, notify the app once, and try again rarely.
+    /// The storage is full: keep the change, notify the app once, and retry at long intervals.
     case waitForQuota
     /// There is no usable account: keep everything and wait for one.
     case waitForAccount
@@ -45,7 +45,7 @@ extension CloudError {
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
             .operationCancelled, .internalError:
             .retry
-        // The change may have been made; sending it again finds out.
+        // The change may have been made; sending it again shows whether it was.
         case .serverResponseLost:
             .retry
         // Change tags differ, or the record exists although this device did not know of it.

@@ -1,6 +1,6 @@
 public import RecordCoding
 
-/// A change subscription.
+/// A subscription to changes, for which the cloud sends silent pushes.
 public struct CloudSubscription: Hashable, Sendable {
     /// The scope of a subscription.
     public enum Kind: Hashable, Sendable {

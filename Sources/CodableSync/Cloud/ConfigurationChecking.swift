@@ -1,4 +1,4 @@
-/// A database that can tell, without a request, that it is not usable in this app.
+/// A database that can detect a configuration error without a request.
 ///
 /// An engine checks this together with its own configuration, before it accesses the disk.
 package protocol ConfigurationChecking: Sendable {

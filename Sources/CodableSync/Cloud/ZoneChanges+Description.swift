@@ -13,7 +13,7 @@ extension DatabaseChanges: CustomStringConvertible {
     ///
     /// The format may change, so do not parse it.
     public var description: String {
-        var parts = deletions.map { "\($0.zoneID.zoneName.quoted) \($0.reason.words)" }
+        var parts = deletions.map(\.description)
         if !modifications.isEmpty {
             parts.insert("changed " + modifications.map(\.zoneName.quoted).joined(separator: ", "), at: 0)
         }
@@ -22,9 +22,19 @@ extension DatabaseChanges: CustomStringConvertible {
     }
 }
 
-extension DatabaseChanges.Deletion.Reason {
+extension ZoneChanges.Deletion: CustomStringConvertible {
+    /// The record that was deleted: `Note "A1" deleted`.
+    public var description: String { "\(recordType) \(recordID.recordName.quoted) deleted" }
+}
+
+extension DatabaseChanges.Deletion: CustomStringConvertible {
+    /// The zone and the reason: `"Note" purged by the user`.
+    public var description: String { "\(zoneID) \(reason)" }
+}
+
+extension DatabaseChanges.Deletion.Reason: CustomStringConvertible {
     /// The reason in words.
-    var words: String {
+    public var description: String {
         switch self {
         case .deleted: "deleted"
         case .purged: "purged by the user"

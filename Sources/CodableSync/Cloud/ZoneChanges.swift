@@ -24,7 +24,7 @@ public struct ZoneChanges: Sendable, Equatable {
     public var modifications: [RecordID: Result<Record, CloudError>]
     /// The deleted records.
     ///
-    /// A page has no order, so the engine looks up a record that is also among ``modifications``.
+    /// A page has no order: if a record is also in ``modifications``, the engine looks it up.
     public var deletions: [Deletion]
     /// The change token after this page, from which a client can continue even if a later page fails.
     public var changeToken: ChangeToken

@@ -2,11 +2,11 @@ public import RecordCoding
 
 public import struct Foundation.Date
 
-/// The server's rules as a value: the effects of requests on the databases of all users, and the responses.
+/// The server's rules as a value: it holds the databases of all users, and answers requests.
 ///
-/// A ledger is event-sourced. ``handle(_:at:epoch:)`` changes nothing; it returns a response and entries,
-/// which change the ledger when all of them are passed to ``apply(_:)`` in order. So a server can write the
-/// entries to disk before they take effect, and another process can follow by reading them.
+/// A ledger is event-sourced. ``handle(_:at:epoch:)`` changes nothing; it returns a response and entries. Pass the
+/// entries to ``apply(_:)``, all of them and in order, to change the ledger. So a server can write them to disk
+/// before they take effect, and another process can follow by reading them.
 ///
 /// ```swift
 /// var ledger = CloudLedger(identifier: "test")
@@ -15,8 +15,9 @@ public import struct Foundation.Date
 /// for entry in entries { ledger.apply(entry) }
 /// ```
 ///
-/// Each user has databases of their own, one for each scope, which begin empty; the rules are CloudKit's. The same requests at the same dates give the
-/// same entries. The cost of a request depends on its own size, not on the size of the stored data.
+/// Each user has one database for each scope, empty at first; the rules are CloudKit's. The same requests at the
+/// same dates give the same entries. The cost of a request depends on its own size, not on the size of the stored
+/// data.
 public struct CloudLedger: Sendable {
     /// Distinguishes change tokens of different ledgers.
     public let identifier: String
@@ -52,9 +53,9 @@ public struct CloudLedger: Sendable {
     ///   - request: The request.
     ///   - date: The current date; modification dates never go back even if it does.
     ///   - epoch: The random number of the caller's epoch. Draw a new one whenever the ledger may have lost
-    ///     changes or got changes from others: at each start, after reading entries of another process, after
-    ///     restoring a backup. It distinguishes the changes of this request from those that a lost history
-    ///     had at the same sequences. `nil` continues the current epoch.
+    ///     changes or has read changes by others: at each start, after reading another process's entries, and
+    ///     after restoring a backup. It distinguishes this request's changes from those that a lost history had
+    ///     at the same sequences. `nil` continues the current epoch.
     /// - Returns: The response, and the entries to ``apply(_:)`` before the response is sent.
     public func handle(
         _ request: LedgerRequest,

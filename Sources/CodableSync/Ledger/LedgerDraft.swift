@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The ledger with the changes of one request on top.
+/// The ledger with the changes of one request on top, before they are applied.
 struct LedgerDraft {
     let identifier: String
     let limits: LedgerLimits

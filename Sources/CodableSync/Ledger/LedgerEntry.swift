@@ -34,7 +34,7 @@ public struct LedgerEntry: Equatable, Sendable {
         case fieldTypesFixed(recordType: String, [String: LedgerFieldType])
         /// From this sequence on, changes belong to the epoch with this random number.
         case epochBegan(UInt64, sequence: Int64)
-        /// The counters have these values, although a snapshot omits the changes that led to them.
+        /// The counters have these values; a snapshot omits the changes that led to them.
         case countersAdvanced(sequence: Int64, modificationDate: Date?)
     }
 
@@ -61,7 +61,7 @@ public struct LedgerEntry: Equatable, Sendable {
         self.change = change
     }
 
-    /// The zone with news for other devices; `nil` if there is none.
+    /// The zone that changed for other devices; `nil` if there is none.
     public var changedZone: ZoneID? {
         switch change {
         case .recordSaved(let record, _): record.recordID.zoneID

@@ -2,7 +2,7 @@
 ///
 /// A sequence alone does not identify a change: if a history was cut short or restored from a backup, later
 /// changes get the same sequences again. Change tags and change tokens therefore carry the number of an
-/// epoch, which shows whether this history gave them.
+/// epoch, which shows whether this history issued them.
 ///
 /// The oldest epochs are dropped; a token from one of them can no longer be checked.
 struct LedgerEpochs: Sendable, Equatable {

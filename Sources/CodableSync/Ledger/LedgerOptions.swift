@@ -1,6 +1,6 @@
 /// What a ledger does where CloudKit's behaviour is not documented or reports about it differ.
 ///
-/// A client is correct only if it is correct with every combination of options.
+/// A client is correct only if it works with every combination of options.
 ///
 /// ```swift
 /// var options = LedgerOptions()

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Data
 
-/// The contents of a ledger's change token: the history that it belongs to, and how far that was read.
+/// The contents of a ledger's change token: its history, and how far the client has read it.
 ///
 /// The generation changes with the history: when a zone is created again or tokens expire. Witness and epoch
 /// identify a change that existed when the token was issued; a history without that change is another one.

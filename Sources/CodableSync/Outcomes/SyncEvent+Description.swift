@@ -32,7 +32,7 @@ extension SyncEvent: CustomStringConvertible {
             "The user changed from \(from?.quoted ?? "nobody") to \(to?.quoted ?? "nobody")."
         case .accountSwitchFailed(let user, let error):
             "Can't open the state of the user \(user.quoted): \(error)"
-        case .zoneLost(let reason): "Zone lost (\(reason?.words ?? "reason unknown"))."
+        case .zoneLost(let reason): "Zone lost (\(reason?.description ?? "reason unknown"))."
         case .zoneReady: "Zone ready."
         case .listingBegan: "The change token expired; fetching everything."
         case .subscriptionFailed(let error): "Can't subscribe to changes; polling instead: \(error)"
@@ -49,10 +49,6 @@ extension [String] {
         let first = prefix(3).map(\.quoted).joined(separator: ", ")
         return count > 3 ? "\(first) and \((count - 3).counted("other record"))" : first
     }
-}
-
-extension Int {
-    fileprivate func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
 extension ConflictOutcome {

@@ -25,7 +25,7 @@ public enum ConflictOutcome: String, Hashable, Sendable, Codable {
     case merged
 }
 
-/// An event in an engine, for logs and tests; an app need not handle events to keep its data correct.
+/// An event in an engine, for logs and tests; data stays correct even if an app ignores all events.
 ///
 /// Some events carry records, so that a discarded version can be restored. An event's description is one line
 /// with record names and without fields.
@@ -39,16 +39,16 @@ public enum SyncEvent: Hashable, Sendable {
     case fetchEnded(changed: Int, deleted: Int)
     /// A request with this many changes is about to be sent.
     case sendBegan(count: Int)
-    /// A request was answered.
+    /// The response to a request arrived.
     case sendEnded(saved: Int, deleted: Int, failed: Int)
     /// A call that changes models threw this error, and so changed nothing.
     ///
-    /// If the app drops the task of such a call, nobody else gets the error. The calls are `edit`, `upload`,
-    /// `uploadOnce`, `delete`, `retry` and `discard`.
+    /// It also reaches an app that doesn't await the call's task. The calls are `edit`, `upload`, `uploadOnce`,
+    /// `delete`, `retry` and `discard`.
     case callRefused(recordNames: [String], SyncError)
-    /// A request failed; nothing is lost.
+    /// A request failed; pending changes are kept.
     case failed(CloudError)
-    /// Nothing is requested before this date.
+    /// The engine makes no request before this date.
     case waiting(until: Date)
     /// A change was parked.
     case parked(recordName: String, ParkReason)
@@ -61,7 +61,7 @@ public enum SyncEvent: Hashable, Sendable {
     case editOfDeleted(recordName: String, Record, kept: Bool)
     /// A record had too many conflicts in a row; it is sent again later.
     case conflictLoop(recordName: String)
-    /// The user's storage in the cloud is full; changes are kept and retried rarely.
+    /// The user's storage in the cloud is full; changes are kept and retried at long intervals.
     case quotaExceeded
     /// The server's version of a record cannot be decoded; it is kept, and decoded again at the next opening,
     /// or by a later version of the app if a newer one has written it.
@@ -89,7 +89,7 @@ public enum SyncEvent: Hashable, Sendable {
     case zoneLost(DatabaseChanges.Deletion.Reason?)
     /// The zone was created, or found to exist.
     case zoneReady
-    /// The change token expired; everything is fetched.
+    /// The change token expired; the engine fetches everything.
     case listingBegan
     /// The subscription could not be created; the engine polls instead.
     case subscriptionFailed(CloudError)

@@ -26,7 +26,7 @@ package enum SyncAction: Equatable, Sendable {
     case report(Report)
 }
 
-/// What the app is told.
+/// A report to the app.
 package enum Report: Equatable, Sendable {
     case event(SyncEvent)
     /// An event with contents, which the engine loads.

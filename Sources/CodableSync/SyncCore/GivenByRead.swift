@@ -1,10 +1,10 @@
 import RecordCoding
 
-/// What a read returned to the app and the machine has not been told yet.
+/// What a read returned to the app, as far as it has not been passed to the machine yet.
 ///
-/// A call needs only what concerns its own records, so the rest of a large read is told in parts, and no call
-/// waits for all of it. The order among reads and requests does not matter: contents that are older than what
-/// the app has seen are no news.
+/// A call needs only what concerns its own records, so the rest of a large read is passed in parts, and no call
+/// waits for all of it. The order among reads and requests does not matter: the machine ignores contents that are
+/// older than what the app has seen.
 struct GivenByRead: Sendable {
     /// The number of records in one part.
     static let part = 256
@@ -17,7 +17,7 @@ struct GivenByRead: Sendable {
     /// The records' positions, once they are needed.
     private var positions: [ExactName: Int] = [:]
     private var next = 0
-    /// The number of records that are left to tell.
+    /// The number of records that are left to pass.
     private(set) var count: Int
 
     /// Creates the receipt of a read.
@@ -31,7 +31,7 @@ struct GivenByRead: Sendable {
         self.generation = generation
         self.given = given
         count = given.count
-        // A small read is told whole, and seldom taken apart.
+        // A small read is passed as a whole, and seldom taken apart.
         if given.count > Self.part { makeIndex() }
     }
 

@@ -119,7 +119,7 @@ struct RecordRead<Value: Sendable>: Sendable {
             guard let shown = entry.shown, let decoded = entry.decoded, decoded.contents == shown,
                 decoded.value == nil
             else { return nil }
-            return decoded.inVain
+            return decoded.failedRead
         }
     }
 }
@@ -186,7 +186,7 @@ struct DecodedContents<Value: Sendable>: Sendable {
     var isLost = false
 
     /// The report about contents that cannot be decoded.
-    var inVain: ReadVersion {
+    var failedRead: ReadVersion {
         ReadVersion(name: contents.name, handle: contents.shown, reason: reason, isLost: isLost)
     }
 }

@@ -16,7 +16,7 @@ extension SyncCore {
         if let limits = changedLimits { perform(.limitsChanged(limits), [:]) }
         perform(input, contents)
         if hasUnserved { serveAgain() }
-        tellWatchers()
+        notifyWatchers()
     }
 
     private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
@@ -61,7 +61,7 @@ extension SyncCore {
         case .setTimer(let timer, let instant): setTimer(timer, at: instant)
         case .cancelTimer(let timer): resources.cancel(timer)
         case .answer(let call, let answer): calls.removeValue(forKey: call)?.resume(returning: answer)
-        case .report(let report): tell(report)
+        case .report(let report): emit(report)
         }
     }
 
@@ -78,7 +78,7 @@ extension SyncCore {
         }
     }
 
-    private func tell(_ report: Report) {
+    private func emit(_ report: Report) {
         switch report {
         case .event(let event): emit(event)
         case .contentsEvent(let event): emit(event)
@@ -133,7 +133,7 @@ extension SyncCore {
     }
 
     /// Reports that files cannot be read at the moment, unless the engine is closed.
-    func tellUnreadable(_ text: String) {
+    func reportUnreadable(_ text: String) {
         if case .closed = phase { return }
         emit(.storageFailed(text))
     }

@@ -23,7 +23,7 @@ extension SyncCore {
         if let closing { return await closing.value }
         let opening = phase
         phase = .closed
-        tellWatchers()
+        notifyWatchers()
         let task = Task { await end(opening, letGo) }
         closing = task
         await task.value

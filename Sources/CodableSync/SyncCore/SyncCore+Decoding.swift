@@ -17,15 +17,15 @@ extension SyncCore {
                     { [model] in try model.check($0) }
                 )
                 guard began == session else { return 0 }
-                let inVain = news.filter(isLastWord).compactMap { version -> ReadVersion? in
+                let failures = news.filter(isLastWord).compactMap { version -> ReadVersion? in
                     guard let one = found[named: version.name], one.value == nil else { return nil }
-                    return one.inVain
+                    return one.failedRead
                 }
-                if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
-                count += inVain.count
+                if !failures.isEmpty { process(.calls(.decodeFailed(failures))) }
+                count += failures.count
             }
         } catch {
-            tellUnreadable("Can't read fetched records from the disk right now: \(error)")
+            reportUnreadable("Can't read fetched records from the disk right now: \(error)")
         }
         return count
     }
@@ -36,11 +36,11 @@ extension SyncCore {
     }
 
     /// Reports contents that cannot be decoded, once.
-    func tellUndecodable<Value>(_ found: [ExactName: DecodedContents<Value>]) {
-        let inVain = found.sorted { $0.key < $1.key }.compactMap {
-            $0.value.value == nil ? $0.value.inVain : nil
+    func reportUndecodable<Value>(_ found: [ExactName: DecodedContents<Value>]) {
+        let failures = found.sorted { $0.key < $1.key }.compactMap {
+            $0.value.value == nil ? $0.value.failedRead : nil
         }
-        if !inVain.isEmpty { process(.calls(.decodeFailed(inVain))) }
+        if !failures.isEmpty { process(.calls(.decodeFailed(failures))) }
     }
 
     /// Loads and decodes contents, in parts.

@@ -34,7 +34,7 @@ extension SyncCore {
         _ session: Int
     ) {
         guard session == self.session else { return passOver(stream) }
-        tellUnreadable("Can't read changes from the disk right now: \(failure)")
+        reportUnreadable("Can't read changes from the disk right now: \(failure)")
         process(.delivery(.loadFailed(stream, items.map(\.key), isEmpty: true)))
     }
 

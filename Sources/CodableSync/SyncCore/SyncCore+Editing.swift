@@ -23,7 +23,7 @@ extension SyncCore {
             for basis in bases { try checkReadable(basis) }
             let found = try await self.decode(bases.compactMap(\.contents), decode)
             guard try current(names) == bases else { continue }
-            tellUndecodable(found)
+            reportUndecodable(found)
             let values = try bases.enumerated().map { index, basis in
                 guard basis.shown != nil else { return try missing(index, basis) }
                 let decoded = found[named: basis.name]

@@ -2,7 +2,7 @@
 extension SyncCore {
     /// Returns once the core has nothing left to do at the clock's time, for tests.
     func waitUntilIdle() async {
-        let signals = database as? any SignalTelling
+        let signals = database as? any SignalTracking
         repeat {
             if case .closed = phase { break }
             takeAllReceipts()
@@ -52,7 +52,7 @@ extension SyncCore {
     }
 
     /// Resumes the watchers whose condition holds.
-    func tellWatchers() {
+    func notifyWatchers() {
         if watchers.isEmpty { return }
         var left: [CoreWatcher] = []
         for watcher in watchers {
@@ -72,7 +72,7 @@ extension SyncCore {
 
     /// Resumes all watchers, since the engine is closed.
     func dismissWatchers() {
-        tellWatchers()
+        notifyWatchers()
         for watcher in watchers { watcher.continuation.resume(returning: false) }
         watchers = []
     }

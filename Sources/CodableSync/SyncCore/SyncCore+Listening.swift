@@ -15,15 +15,15 @@ extension SyncCore {
             eventContents = events
             process(.journal(.committed(batch)))
             eventContents = StoredContents()
-            tellNextPartSoon()
+            passNextPartSoon()
         case .failed(let batch, let failure):
             // Notes that are processed later may be about contents that no longer exist.
             takeReceipts()
             process(.journal(.commitFailed(batch, failure)))
-        case .notCompacted(let reason): tellOfCompaction(reason)
+        case .notCompacted(let reason): reportCompaction(reason)
         case .atRest(let mark):
             journalRest = mark
-            tellWatchers()
+            notifyWatchers()
         }
     }
 
@@ -39,7 +39,7 @@ extension SyncCore {
     func serve(_ request: StreamRequests.Request) async {
         defer {
             requests.answer()
-            tellWatchers()
+            notifyWatchers()
         }
         if case .ended(let stream) = request {
             process(.delivery(.streamEnded(stream)))
@@ -77,7 +77,7 @@ extension SyncCore {
         model.repeatRequests()
     }
 
-    func tellOfCompaction(_ reason: String) {
+    func reportCompaction(_ reason: String) {
         let text = "Can't remove obsolete entries from the files right now; trying again later."
         emit(.storageFailed("\(text) \(reason)"))
     }

@@ -53,7 +53,7 @@ extension SyncCore {
     }
 
     private func openFirst() async throws {
-        defer { tellWatchers() }
+        defer { notifyWatchers() }
         do {
             try await open()
         } catch {
@@ -96,7 +96,7 @@ extension SyncCore {
         )
         listen()
         process(.opened)
-        tellOfSwitch()
+        reportSwitch()
         // Some streams may have made requests while the state could not be opened.
         model.repeatRequests()
         if isStopWanted {
@@ -128,7 +128,7 @@ extension SyncCore {
             for await outcome in outcomes { await self?.take(outcome) }
         }
         for message in opened.recovered { emit(.stateRecovered(message)) }
-        if let reason = opened.compactionFailure { tellOfCompaction(reason) }
+        if let reason = opened.compactionFailure { reportCompaction(reason) }
     }
 
     private func machineConfiguration() -> MachineConfiguration {

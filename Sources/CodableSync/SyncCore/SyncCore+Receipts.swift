@@ -1,16 +1,16 @@
 import RecordCoding
 
-/// Telling the machine what the app was given, in its place among the calls.
+/// Passing to the machine what the app was given, in its place among the calls.
 extension SyncCore {
     /// Passes the receipts that are due to the machine; of large reads, only a part.
     ///
-    /// - Parameter names: The records of the call that follows: the machine is told everything about them.
+    /// - Parameter names: The records of the call that follows: the machine gets everything about them.
     func takeReceipts(for names: [ExactName] = []) {
         guard machine != nil else { return }
         for receipt in callQueue.takeReceipts() {
             switch receipt {
             case .read(var read):
-                tell(read.takePart(), of: read)
+                pass(read.takePart(), of: read)
                 if read.count > 0 { reads.append(read) }
             case .request(let stream, _):
                 if let kind = model.claim(stream) { process(.delivery(.streamRequested(stream, kind))) }
@@ -18,12 +18,12 @@ extension SyncCore {
         }
         if reads.isEmpty { return }
         if !names.isEmpty {
-            for index in reads.indices { tell(reads[index].take(names), of: reads[index]) }
+            for index in reads.indices { pass(reads[index].take(names), of: reads[index]) }
         }
-        tellNextPartAtRest()
+        passNextPartAtRest()
     }
 
-    /// Tells the machine what the app was given of records before the cloud's answer changes them.
+    /// Passes what the app was given of records to the machine before the cloud's response changes them.
     ///
     /// A deletion of a record that the app has is kept, to be decided about, and a version that the app has is kept
     /// as an ancestor.
@@ -39,38 +39,38 @@ extension SyncCore {
         }
     }
 
-    /// Tells the machine everything that is left of large reads, since nothing is told later.
+    /// Passes all that is left of large reads to the machine, since nothing is passed later.
     func takeAllReceipts() {
         takeReceipts()
         let left = reads
         reads = []
-        for var read in left { tell(read.takeAll(), of: read) }
+        for var read in left { pass(read.takeAll(), of: read) }
     }
 
-    /// Tells the machine the next part of a large read; called when the journal has stored a batch, so that no
+    /// Passes the next part of a large read to the machine; called when the journal has stored a batch, so that no
     /// call waits for more than a part.
-    func tellNextPartSoon() {
+    func passNextPartSoon() {
         guard !reads.isEmpty, !isNextPartDue else { return }
         isNextPartDue = true
-        Task { [weak self] in await self?.tellNextPart() }
+        Task { [weak self] in await self?.passNextPart() }
     }
 
-    private func tellNextPartAtRest() {
-        if machine?.isStoring == false { tellNextPartSoon() }
+    private func passNextPartAtRest() {
+        if machine?.isStoring == false { passNextPartSoon() }
     }
 
-    private func tellNextPart() {
+    private func passNextPart() {
         isNextPartDue = false
         if !reads.isEmpty {
-            tell(reads[0].takePart(), of: reads[0])
+            pass(reads[0].takePart(), of: reads[0])
             if reads[0].count == 0 { reads.removeFirst() }
         }
-        tellNextPartAtRest()
-        tellWatchers()
+        passNextPartAtRest()
+        notifyWatchers()
     }
 
-    /// Tells the machine what a read returned, unless contents were taken away since.
-    private func tell(_ given: [GivenContents], of read: GivenByRead) {
+    /// Passes what a read returned to the machine, unless contents were removed since.
+    private func pass(_ given: [GivenContents], of read: GivenByRead) {
         guard !given.isEmpty, read.session == session, read.generation == machine?.readGeneration else {
             return
         }

@@ -24,7 +24,7 @@ extension SyncCore {
             let (decided, unread) = (results, failure)
             await self?.finish(session) { core in
                 core.take(decided)
-                if let unread { core.tellUnreadable("Can't read a conflict from the disk: \(unread)") }
+                if let unread { core.reportUnreadable("Can't read a conflict from the disk: \(unread)") }
             }
         }
     }

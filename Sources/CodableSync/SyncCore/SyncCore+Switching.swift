@@ -16,7 +16,7 @@ extension SyncCore {
     }
 
     private func performSwitch(to user: String, _ ticket: CallQueue.Ticket) async throws {
-        defer { tellWatchers() }
+        defer { notifyWatchers() }
         do {
             try await exchangeState(for: user, ticket)
         } catch {
@@ -57,7 +57,7 @@ extension SyncCore {
         // Tasks that still read the former user's closed files are ignored from now on, because of their
         // session.
         session += 1
-        tellWatchers()
+        notifyWatchers()
         await journal.close(keepsDirectory: true)
         await outcomeTask?.value
         guard case .switching = phase, let former = machine else {
@@ -67,11 +67,11 @@ extension SyncCore {
         resources.endRequests()
         adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
         process(.opened)
-        tellOfSwitch()
+        reportSwitch()
     }
 
     /// Notifies the app of the switch that led to this state, unless it was already notified.
-    func tellOfSwitch() {
+    func reportSwitch() {
         guard let notice = place?.directory.pendingSwitchNotice else { return }
         process(.account(.switched(from: notice.from)))
         journal?.forgetPendingSwitchNotice()

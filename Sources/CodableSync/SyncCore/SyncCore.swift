@@ -63,9 +63,9 @@ actor SyncCore {
     var journalRest: UInt64 = 0
     var watchers: [CoreWatcher] = []
     var lastWatcher: UInt64 = 0
-    /// What large reads returned and the machine has not been told yet.
+    /// What large reads returned, as far as it has not been passed to the machine yet.
     var reads: [GivenByRead] = []
-    /// Whether a task is about to tell the machine the next part of a large read.
+    /// Whether a task is about to pass the next part of a large read to the machine.
     var isNextPartDue = false
     /// Versions that the cloud has returned since a call began, for each call that waits for a summary.
     var fetchedVersions: [CallID: [ReadVersion]] = [:]
@@ -113,7 +113,7 @@ actor SyncCore {
             statusHub.finish()
             accountHub.finish()
         }
-        resources.onRest { [weak self] in await self?.tellWatchers() }
+        resources.onRest { [weak self] in await self?.notifyWatchers() }
         // The task ends when the line finishes, and holds the core only while it serves a request.
         Task { [weak self] in
             for await request in requests.requests { await self?.serve(request) }

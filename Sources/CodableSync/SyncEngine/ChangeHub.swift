@@ -13,7 +13,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var waiters: [Waiter] = []
         /// The records of the latest element.
         var held: [String] = []
-        /// Whether the engine owes the stream an element.
+        /// Whether the stream has requested an element that the engine has not delivered yet.
         var isAsked = false
         /// Whether the engine has claimed the request.
         var isClaimed = false
@@ -77,7 +77,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Asks the engine for an element, unless it owes the stream one already.
+    /// Requests an element from the engine, unless a request is pending already.
     ///
     /// A second task that waits on the same stream has not received an element, so its request must not
     /// accept the one that the first task gets.

@@ -11,31 +11,30 @@ public import RecordCoding
 /// }))
 /// ```
 ///
-/// A call shows its result before it returns, and is made durable and sent in the background. If it is refused,
-/// for example because the disk is full, what it showed is taken back and ``failure`` tells why. Calls for one
-/// record take effect in their order. Once they are stored, the models are those of
+/// A call shows its result before it returns; storing and sending happen in the background. If the engine refuses
+/// the call, for example because the disk is full, the result disappears and ``failure`` has the reason. Calls for
+/// one record take effect in order. Once all calls are stored, the models equal those of
 /// ``SyncEngine/allModels()``.
 ///
-/// The engine lives at least as long as this object, which follows it until it is released.
+/// This object keeps the engine alive.
 @MainActor @Observable
 public final class LiveModels<Model: RecordCodable> {
-    /// The models that reads show, with edits that are not stored yet, by record name; empty until the engine
-    /// is open.
+    /// The models by record name, including edits that are not stored yet; empty until the engine is open.
     public private(set) var models: [String: Model] = [:]
     /// What the engine is doing.
     public private(set) var status = SyncStatus.stopped
-    /// Why a call was refused, until the app calls ``dismissFailure()``.
+    /// Why the engine refused a call; `nil` after ``dismissFailure()``.
     public private(set) var failure: SyncError?
 
-    /// The engine that the models are of.
+    /// The engine whose models these are.
     @ObservationIgnored public let engine: SyncEngine<Model>
-    /// What the stream has told.
-    @ObservationIgnored private var told: [String: Model] = [:]
-    /// Whether the stream has told anything.
+    /// The models that the stream has delivered.
+    @ObservationIgnored private var delivered: [String: Model] = [:]
+    /// Whether the stream has delivered anything.
     @ObservationIgnored private var hasBegun = false
-    /// Calls that the stream has not told yet, in order, by record name.
+    /// Calls whose results the stream has not delivered yet, in order, by record name.
     @ObservationIgnored private(set) var calls: [String: [LiveCall<Model>]] = [:]
-    /// The last stored call of each record whose outcome the stream may not have told.
+    /// The last stored call of each record whose result the stream may not have delivered.
     @ObservationIgnored private var stored: [String: Int] = [:]
     @ObservationIgnored private var isAwaitingOutcomes = false
     @ObservationIgnored private var lastCall = 0
@@ -98,7 +97,7 @@ public final class LiveModels<Model: RecordCodable> {
         }
     }
 
-    /// Deletes a model, and shows it no more at once.
+    /// Deletes a model, and hides it at once.
     ///
     /// - Parameter model: The model; only its record name matters.
     public func delete(_ model: Model) {
@@ -110,7 +109,7 @@ public final class LiveModels<Model: RecordCodable> {
         }
     }
 
-    /// Forgets ``failure``, once the user has seen it.
+    /// Clears ``failure``, once the user has seen it.
     public func dismissFailure() {
         failure = nil
     }
@@ -118,10 +117,10 @@ public final class LiveModels<Model: RecordCodable> {
     // MARK: Following
 
     func take(_ change: ModelChange<Model>) {
-        told.apply(change)
+        delivered.apply(change)
         switch change {
         case .reset:
-            // Calls for the former records still end; nothing of them is shown any more.
+            // Calls for the former records still end, but are no longer shown.
             if hasBegun { calls = [:] }
             models = calls.compactMapValues { $0.last?.shown }
         case .replayed: break
@@ -131,12 +130,12 @@ public final class LiveModels<Model: RecordCodable> {
         hasBegun = true
     }
 
-    /// Shows what the last call for a record has made of it, or what the stream has told.
+    /// Shows the result of the last call for a record, or what the stream has delivered.
     private func refresh(_ name: String) {
         if let call = calls[name]?.last {
             models[name] = call.shown
         } else {
-            models[name] = told[name]
+            models[name] = delivered[name]
         }
     }
 
@@ -171,7 +170,7 @@ public final class LiveModels<Model: RecordCodable> {
         let (engine, stream) = (engine, stream)
         Task { [weak self] in
             while let outcomes = self?.takeAwaited() {
-                await engine.untilTold(Array(outcomes.keys), by: stream)
+                await engine.waitUntilDelivered(Array(outcomes.keys), by: stream)
                 self?.end(outcomes)
             }
         }
@@ -193,12 +192,12 @@ public final class LiveModels<Model: RecordCodable> {
         }
     }
 
-    /// Shows the record without a refused call, with the later ones.
+    /// Shows the record without a refused call, but with the later ones.
     private func takeBack(_ id: Int, _ name: String, _ error: any Error) {
         failure = error as? SyncError ?? SyncError(.storageFailed, message: "\(error)")
         guard var left = calls[name], let index = left.firstIndex(where: { $0.id == id }) else { return }
         left.remove(at: index)
-        var shown = index > 0 ? left[index - 1].shown : told[name]
+        var shown = index > 0 ? left[index - 1].shown : delivered[name]
         for later in left.indices[index...] {
             shown = left[later].change(shown)
             left[later].shown = shown
@@ -208,10 +207,10 @@ public final class LiveModels<Model: RecordCodable> {
     }
 }
 
-/// A call whose outcome the stream has not told yet.
+/// A call whose result the stream has not delivered yet.
 struct LiveCall<Model> {
     let id: Int
-    /// What the call makes of the record.
+    /// Applies the call to the record.
     let change: @MainActor (Model?) -> Model?
     /// The record after the call; `nil` if the call deletes it.
     var shown: Model?

@@ -4,15 +4,15 @@ public import RecordCoding
 ///
 /// Handle every case: a case that an app ignores leaves wrong data on its screens.
 public enum ModelChange<Model: RecordCodable>: Sendable {
-    /// Forget what you show; everything that is known follows as ``updated(_:)``, and then ``replayed``.
+    /// Discard what you show: all known models follow as ``updated(_:)``, and then ``replayed``.
     ///
     /// In ``SyncEngine/changes``, it comes before the first change of another user, after a damaged state was
     /// set aside, and after ``SyncConfiguration/OnSignOut/remove`` has removed records. In
     /// ``SyncEngine/liveChanges``, it also comes first.
     case reset
-    /// Everything that was known has been delivered since the last ``reset``.
+    /// All models known at the last ``reset`` have been delivered.
     ///
-    /// A store that collects the models since the reset can show them now, instead of flickering.
+    /// To avoid flicker, a store can collect models after a reset and show them now.
     case replayed
     /// Models that were changed on another device or by a conflict; show them in place of your copies.
     case updated([Model])

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// One model as its core sees it.
+/// The model's side of a core, which itself is not generic.
 struct ModelFace<Model: RecordCodable>: SyncedModel {
     let coding: ModelCoding<Model>
     let hub: ChangeHub<Model>

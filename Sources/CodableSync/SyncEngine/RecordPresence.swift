@@ -7,13 +7,13 @@ public import RecordCoding
 public enum RecordPresence<Model: RecordCodable>: Sendable {
     /// The record is here; this is its newest model that this version of the app can read.
     case here(Model)
-    /// The record is deleted: this device has yet to confirm its own deletion, or the app has yet to be given
-    /// another device's.
+    /// The record is deleted: the server hasn't confirmed this device's deletion yet, or the app hasn't accepted
+    /// another device's deletion yet.
     ///
-    /// After that, nothing about the record is kept, and it is ``unknown``.
+    /// After that, the engine keeps nothing about the record, and it is ``unknown``.
     case deleted
-    /// The record is here, and this version of the app never had a version that it can read; ``SyncEvent/undecodable(recordName:reason:)``
-    /// says why. Do not upload a model in its place.
+    /// The record is here, but this version of the app can't decode it, and never had a version that it could
+    /// decode; ``SyncEvent/undecodable(recordName:reason:)`` has the reason. Don't upload a model in its place.
     case undecodable
     /// This device has no such record.
     case unknown

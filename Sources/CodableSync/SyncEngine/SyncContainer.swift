@@ -2,8 +2,8 @@ import RecordCoding
 
 /// What all copies of an engine share: one account, one state on this device, one queue of calls.
 ///
-/// Get it from ``SyncEngine/container``. It is released, and ends, with the last engine that uses it; keep it, and
-/// it keeps them alive.
+/// Get it from ``SyncEngine/container``. It ends when the last reference to it is released, whether an engine or
+/// your code holds that.
 public final class SyncContainer: Sendable {
     let core: SyncCore
 
@@ -13,8 +13,7 @@ public final class SyncContainer: Sendable {
 
     // MARK: Streams
 
-    /// What happens in the engine, for logs; a stream buffers the newest 1000 events and counts those that it
-    /// drops.
+    /// The engine's events, for logs; a stream buffers the newest 1000 and reports how many it dropped.
     public var events: AsyncStream<SyncEvent> {
         core.eventHub.stream { [requests = core.requests] in requests.ask(.wake) }
     }
@@ -40,8 +39,8 @@ public final class SyncContainer: Sendable {
 
     /// Pauses syncing: no new requests are made, while uploads are accepted and streams stay live.
     ///
-    /// A response to a request in flight is still processed. If this is the first call, the engine does not
-    /// start by itself.
+    /// The response to a request in flight is still processed. If this is the engine's first call, the engine does
+    /// not start by itself.
     public func stop() async {
         await core.stop()
     }
@@ -49,14 +48,14 @@ public final class SyncContainer: Sendable {
     /// Stops syncing, as ``stop()`` does, and deletes the subscription, so that the cloud sends no more pushes.
     ///
     /// Call it when the user switches sync off for good. Pending changes stay on this device. The next ``start()``
-    /// resumes syncing, and creates the subscription again; so does the first call after the next launch, if it
-    /// is not ``stop()`` and ``SyncConfiguration/automaticallySyncs`` is on.
+    /// resumes syncing and creates the subscription again. After the next launch, the first call of any kind but
+    /// ``stop()`` does so too, if ``SyncConfiguration/automaticallySyncs`` is on.
     ///
     /// In CloudKit, subscriptions belong to the user: another device of the user, on which the app still syncs,
     /// creates it again at its next start or within a day.
     ///
     /// - Throws: ``SyncError`` if the state cannot be used, if no user is signed in, or if the request failed, for
-    ///   example without a network. Syncing is stopped all the same; call it again to try again.
+    ///   example without a network. Syncing is stopped even so; call it again to retry.
     public func deactivate() async throws {
         try await core.deactivate()
     }
@@ -73,7 +72,7 @@ public final class SyncContainer: Sendable {
 
     /// Ends the engine as a crash of its process would, for tests.
     ///
-    /// The engine stores, sends and accepts nothing more. Edits whose calls had returned are on disk; others
+    /// From then on the engine stores, sends and accepts nothing. Edits whose calls had returned are on disk; others
     /// may or may not be. An element of ``SyncEngine/changes`` that a loop is still handling is delivered again, one
     /// record at a time. Requests in flight are abandoned, whether or not the server has performed them.
     /// Waiting calls throw ``SyncError/Code-swift.enum/closed``, streams end, and the next engine can open the state at once.
@@ -86,10 +85,10 @@ public final class SyncContainer: Sendable {
 
     /// Sends and fetches, and returns when both are done.
     ///
-    /// Returns when everything that was queued before the call has been tried, and a fetch that began after
-    /// the call has ended. Concurrent calls share requests. The call ends the engine's own waits after
-    /// failures, but not a wait that the server ordered. You can call it from a loop over ``SyncEngine/changes``, and
-    /// from a task that a resolver starts.
+    /// Returns when every change queued before the call has been tried, and a fetch that began after the call has
+    /// ended. Concurrent calls share requests. The call cuts the engine's own waits after failures short, but not a
+    /// wait that the server has ordered. You can call it from a loop over ``SyncEngine/changes``, and from a task
+    /// that a resolver starts.
     ///
     /// - Returns: Counts of what was done.
     /// - Throws: ``SyncError``: `waiting` during a wait that the server ordered, `stopped`,
@@ -101,8 +100,8 @@ public final class SyncContainer: Sendable {
 
     /// Sends queued changes, and returns when all have been tried.
     ///
-    /// Use this when the app is about to be suspended. It fetches nothing, and ends the engine's wait after a
-    /// failure.
+    /// Use this when the app is about to be suspended. It fetches nothing, and cuts the engine's wait after a
+    /// failure short.
     ///
     /// - Returns: Counts of what was done.
     /// - Throws: ``SyncError``, as ``sync()`` does.
@@ -123,7 +122,7 @@ public final class SyncContainer: Sendable {
         try await core.sync(.fetch)
     }
 
-    /// Requests a full fetch and keeps local data; records that no longer exist are then delivered as
+    /// Requests a full fetch and keeps local data; records that are no longer in the cloud are delivered as
     /// `.deleted`.
     ///
     /// - Throws: ``SyncError`` if the state cannot be used.
@@ -131,7 +130,7 @@ public final class SyncContainer: Sendable {
         try await core.resync()
     }
 
-    /// Decides what happens to the app's data after the user removed it from the cloud.
+    /// Decides what happens to the data on this device after the user removed the app's data from the cloud.
     ///
     /// If no decision is pending, for example because another call has made it, the call has no effect.
     ///
@@ -152,7 +151,7 @@ public final class SyncContainer: Sendable {
     /// - Nothing is requested while the engine is stopped, closed or without a user, during a wait that the
     ///   server ordered, and before ``resolvePurge(_:)``; the next fetch gets the changes.
     ///
-    /// The call sends nothing, and accepts any payload without trapping.
+    /// The call sends nothing, and never traps on a payload.
     ///
     /// - Parameter userInfo: The payload from the system.
     /// - Returns: `notOurs` if the push is not for this engine; `newData` if the fetch returned changes;
@@ -169,14 +168,14 @@ public final class SyncContainer: Sendable {
 
     // MARK: Watching
 
-    /// Returns once the engine has nothing left to do at the clock's time, for tests.
+    /// Returns once the engine has nothing left to do at the clock's current time, for tests.
     ///
-    /// The engine is then not requesting, storing, decoding, resolving or delivering anything, no timer is
-    /// due, and no signal from the database is waiting to be received. The call does not wait for a later
-    /// time, for the app or for the network: advance the clock, take elements from ``SyncEngine/changes`` or restore the
-    /// network, and call it again. Signals are taken into account for ``FakeDatabase``, ``LocalDatabase``,
-    /// and a ``ForwardingDatabase`` in front of one of them. Signals that your own stream of them has not
-    /// received count as well.
+    /// At that moment the engine isn't requesting, storing, decoding, resolving or delivering anything, no timer is
+    /// due, and every signal from the database has been received. The call does not wait for a later time, for the
+    /// app or for the network: advance the clock, take elements from ``SyncEngine/changes`` or restore the network,
+    /// and call it again. It knows the signals of ``FakeDatabase``, ``LocalDatabase``, and a
+    /// ``ForwardingDatabase`` around one of them, and also waits until your own stream of signals has received
+    /// them.
     ///
     /// ```swift
     /// try await phone.upload(note)
@@ -185,9 +184,8 @@ public final class SyncContainer: Sendable {
     /// await phone.waitUntilIdle()                      // the poll is over
     /// ```
     ///
-    /// An edit that waits for others to be sent with waits for a later time: on a manual clock, set
-    /// ``SyncConfiguration/sendDelay`` to zero. A request that is held by a ``FakeHold`` or is never answered
-    /// does not count. The call does not open the engine; an engine that was never opened, or is closed, is
+    /// ``SyncConfiguration/sendDelay`` is such a later time: with a manual clock, set it to zero. A request that is
+    /// held by a ``FakeHold`` or is never answered does not count. The call does not open the engine; an engine that was never opened, or is closed, is
     /// idle. It returns early if the task is cancelled.
     public func waitUntilIdle() async {
         await core.waitUntilIdle()

@@ -20,10 +20,10 @@ extension SyncEngine {
     ///   `RecordCodable.resolveDeletion(of:)` decides about the draft. If this device does not know the
     ///   record, the call creates it.
     /// - If a newer version of the app has written the record, the draft is applied to the version that this
-    ///   device still shows, and parked, as by ``upload(_:)-([Model])``.
+    ///   device still shows, and parked as with ``upload(_:)-([Model])``.
     /// - A nested value counts as one field.
-    /// - A screen that saves repeatedly passes the model that it saved last as the original: once the cloud has
-    ///   a save, it counts as a change since an older original.
+    /// - A screen that saves repeatedly must pass the model that it saved last as the original: once the cloud has
+    ///   a save, that save counts as a change since an older original.
     ///
     /// - Parameters:
     ///   - draft: The edited model.

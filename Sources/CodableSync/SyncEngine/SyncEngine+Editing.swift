@@ -11,10 +11,9 @@ extension SyncEngine {
     /// ```
     ///
     /// The closure gets the current version of the record, which may be newer than the model you pass: it
-    /// includes changes from other devices, and all earlier edits on this one. So two edits at once both
-    /// survive, and fields that the closure does not touch keep their newest values, even where this version
-    /// of the app can decode only a part of a value. The closure runs on the caller's actor, in the order of
-    /// the calls. Later calls for this record wait for it; other calls do not. The closure runs again if
+    /// includes changes from other devices, and all earlier edits on this one. So concurrent edits both survive,
+    /// and fields that the closure does not touch keep their newest values, even if this version of the app can
+    /// decode only a part of a value. The closure runs on the caller's actor, in the order of the calls. Later calls for this record wait for it; other calls do not. The closure runs again if
     /// another device's change arrives in between, so it should only edit the model.
     ///
     /// Returns once the change is durable on this device; sending happens in the background. If the closure
@@ -27,7 +26,7 @@ extension SyncEngine {
     ///   reports.
     /// - If a newer version of the app has written the record, the call throws `recordUndecodable`, even while
     ///   reads still show the last readable version.
-    /// - ``changes`` still delivers a change that it has not delivered yet, as the edited model.
+    /// - A change that ``changes`` has not delivered yet is still delivered, as the edited model.
     ///
     /// - Parameters:
     ///   - model: The model as the app has it. Only its record name matters, unless this device has no such
@@ -172,7 +171,7 @@ private struct EditedRecords<Model: RecordCodable>: Sendable {
     var models: [Model]?
     var ifMissing: MissingRecord
 
-    /// Returns the model for the closure if reads show none for this record.
+    /// The model for the closure if this device has no such record.
     func missing(at place: Int, _ basis: EditBasis) throws -> Model {
         guard let model = models?[place], basis.isDeletionNews || ifMissing == .create else {
             throw SyncError.recordNotFound(names[place])

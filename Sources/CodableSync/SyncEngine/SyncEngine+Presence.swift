@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Reading what became of a record.
+/// Finding out whether a record exists.
 extension SyncEngine {
     /// Reads one model, or why there is none.
     ///
@@ -12,7 +12,7 @@ extension SyncEngine {
     /// }
     /// ```
     ///
-    /// The model counts as given to the app, as that of ``model(named:)`` does.
+    /// As with ``model(named:)``, the model counts as given to the app.
     ///
     /// - Parameter name: The record's name.
     /// - Returns: What this device knows about the record.

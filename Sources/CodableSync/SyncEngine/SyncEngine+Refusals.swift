@@ -5,7 +5,7 @@ extension SyncEngine {
     /// Makes a call that changes models, and reports its error as an event too: if the app has dropped the
     /// call's task, nobody gets the error.
     ///
-    /// The call takes its place in the queue before it suspends, as without the report.
+    /// The call takes its place in the queue before it suspends, as it would without the report.
     ///
     /// - Parameters:
     ///   - names: The names of the call's records.

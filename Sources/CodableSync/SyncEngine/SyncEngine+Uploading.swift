@@ -14,11 +14,11 @@ extension SyncEngine {
     /// from a screen: only these know which fields have changed, and since which version.
     ///
     /// The base of an upload is the last version that the app was given: read from the engine, accepted from
-    /// ``changes``, or uploaded by the app itself, as a draft too. So an upload does not overwrite another
-    /// device's change that was fetched and not given to the app; the resolver decides. A loop over ``changes`` accepts an
-    /// element when it requests the next one. The result of ``edit(_:ifMissing:_:)`` does not count as given:
-    /// the upload changes only the fields that differ from the version that the app was given. The base of a
-    /// `SystemFieldsStoring` model is the version that the model carries.
+    /// ``changes``, or uploaded by the app itself, also as a draft. So an upload does not overwrite a change by
+    /// another device that the engine has fetched but not given to the app; the resolver decides. A loop over
+    /// ``changes`` accepts an element when it requests the next one. The result of ``edit(_:ifMissing:_:)`` does not
+    /// count as given: the upload changes only the fields that differ from the version that the app was given. The
+    /// base of a `SystemFieldsStoring` model is the version that the model carries.
     ///
     /// If a newer version of the app, with a higher `RecordCodable.schemaVersion`, has written the record,
     /// the upload is durable and shown, and parked with

@@ -9,11 +9,11 @@ public import RecordCoding
 /// for await change in engine.changes { … }                     // what other devices did
 /// ```
 ///
-/// An engine is a value: copy it and keep it anywhere. It starts by itself, with the first call or the first
+/// An engine is a value: copy it and keep it anywhere. It starts by itself, with its first call or the first
 /// request on one of its streams. All copies share one ``container``. Neither a waiting stream nor a request in
-/// flight keeps the container alive. Releasing the last copy ends it like ``close()``, but in the background;
-/// pending changes are sent after the next launch. If another engine in the same process opens the same
-/// directory, it waits until the directory is released.
+/// flight keeps the container alive. Releasing the last copy closes it like ``close()``, but in the background;
+/// pending changes are sent after the next launch. An engine that opens a directory that another engine of the same
+/// process still uses waits until it is released.
 public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// What the engine shares with its copies: the account, the state on this device, the queue of calls.
     public let container: SyncContainer
@@ -48,8 +48,8 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// element. A stream is live from its first request. Each live stream gets every change, and a change is
     /// done when all of them have accepted it. Use a separate stream for each loop.
     ///
-    /// The first request ever brings everything that is known, as updates. When the records are another
-    /// user's, ``ModelChange/reset`` comes before the first of them, even if the process ended in between.
+    /// The first stream on a device delivers all known models, as updates. When another user signs in,
+    /// ``ModelChange/reset`` comes before the first of their records, even if the process ended in between.
     ///
     /// - A stream that you keep in a variable after leaving its loop is still live, and its changes stay
     ///   undelivered until you release it. A stream without any request holds nothing back.
@@ -70,18 +70,18 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// A new stream of all models and of every change to them, whether by this app, another device or a
     /// resolved conflict.
     ///
-    /// A stream begins with ``ModelChange/reset`` and everything that is known, and continues with each
-    /// change: own edits and deletions, those that were refused or taken back, and what other devices did.
-    /// At rest, following its elements gives what ``allModels()`` returns, offline too:
+    /// A stream begins with ``ModelChange/reset`` and all known models, and continues with each change: this app's
+    /// edits and deletions, their reversal if they are refused or discarded, and what other devices did. Once the
+    /// engine is idle, applying the elements gives what ``allModels()`` returns, offline too:
     ///
     /// ```swift
     /// for await change in engine.liveChanges { landmarks.apply(change) }     // [String: Landmark]
     /// ```
     ///
-    /// Contents are the newest when they are handed out, and changes of one record are coalesced. Requesting
-    /// the next element accepts the previous one, as in ``changes``: the app has seen these models. Records
-    /// that may have crashed the app come last and one at a time, after ``ModelChange/replayed``. A stream
-    /// keeps the names and a few words of every record in memory while it is live.
+    /// Each element has the newest contents, and changes to one record are coalesced. Requesting the next element
+    /// accepts the previous one, as in ``changes``. Records that may have crashed the app come last and one at a
+    /// time, after ``ModelChange/replayed``. A live stream keeps the names and a few words of memory for every
+    /// record.
     public var liveChanges: AsyncStream<ModelChange<Model>> { face.hub.stream(.live) }
 }
 

@@ -1,7 +1,7 @@
 /// Why a value cannot be encoded as a record, or a record cannot be decoded.
 ///
-/// It is the underlying error of every `EncodingError` and `DecodingError` that this module throws. Values
-/// are abbreviated to 80 characters, with control characters escaped.
+/// Every `EncodingError` and `DecodingError` that this module throws has one as its underlying error. Values
+/// are shortened to 80 characters, with control characters escaped.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -14,7 +14,7 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case unstableRecordName(first: String, second: String)
     /// A record contains a model with another record name.
     case recordNameMismatch(recordName: String, modelName: String)
-    /// The value is not encoded as one keyed container, or mixes containers of different kinds.
+    /// The value does not encode as one keyed container, or mixes containers of different kinds.
     case unsupportedShape(field: String, reason: String)
     /// The value is nested deeper than the limit, or refers to itself.
     case tooDeep(field: String, limit: Int)
@@ -32,9 +32,10 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case nestedFile(field: String)
     /// The elements of a list are not all of one kind, or a list contains a null or a list.
     case mixedList(field: String)
-    /// A name of ``RecordCodable/encryptedFields`` is not that of a field of the model.
+    /// ``RecordCodable/encryptedFields`` names a field that the model does not have.
     case unknownEncryptedField(field: String, model: String)
-    /// A field to encrypt has a value that CloudKit cannot encrypt, or encrypts anyway.
+    /// A field of ``RecordCodable/encryptedFields`` is a reference, which CloudKit cannot encrypt, or an asset,
+    /// which it always encrypts.
     case unencryptableField(field: String, kind: String)
     /// The record is too large for a database.
     case tooLarge(recordName: String, size: Int, limit: Int, largestFields: [FieldSize])
@@ -43,15 +44,15 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     /// A field that the model needs is missing, and the model's ``FieldDefaulting/fieldDefaults`` have no
     /// value for it, or cannot be encoded.
     case unusableDefaults(field: String, reason: String)
-    /// A field has a value of another kind than the model's.
+    /// A field's value is of a different kind than the model's property.
     case unexpectedKind(field: String, expected: String, found: String)
-    /// A field has a value of the right kind that the model's type cannot represent.
+    /// A field's value is of the right kind, but the property's type cannot represent it.
     case valueOutOfRange(field: String, expected: String, value: String)
-    /// A text is not JSON, or not of the expected form.
+    /// A text is not JSON, or not JSON of the expected form.
     case malformedJSON(field: String, reason: String)
-    /// A field has no place in a schema.
+    /// A field's type cannot be described in a schema.
     case invalidSchema(field: String, reason: String)
-    /// A blob contains no system fields that this version can read.
+    /// A blob is not one of system fields, or this version cannot read it.
     case unreadableSystemFields(reason: String)
 
     /// The kinds of names.

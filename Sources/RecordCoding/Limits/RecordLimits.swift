@@ -15,7 +15,7 @@ public enum RecordLimits {
         "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
     ]
 
-    /// The bits of the lengths that these names have; most names differ from all of them.
+    /// A bit set of these names' lengths; a name of any other length needs no look-up.
     private static let systemFieldNameLengths = systemFieldNames.keys.reduce(UInt64(0)) {
         $0 | 1 << UInt64($1.utf8.count)
     }
@@ -114,7 +114,7 @@ public enum RecordLimits {
         return faultOfIdentifier(name) == nil ? name : nil
     }
 
-    /// Whether ``checkModelKey(_:)`` accepts a key, which is asked for each field of each record.
+    /// Whether ``checkModelKey(_:)`` accepts a key; called for each field of each record, so it must be fast.
     static func isModelKey(_ name: String) -> Bool {
         name.isIdentifier && !isSystemField(name) && !ReservedField.isReserved(name)
     }

@@ -9,7 +9,7 @@ public struct Record: Hashable, Sendable {
     public var recordType: String
     /// The values by field name.
     public var fields: [String: RecordValue]
-    /// What most records in memory lack.
+    /// System fields, parent and encrypted fields; `nil` for most records in memory, to keep them small.
     private var details: Boxed<Details>?
 
     /// Makes a record.

@@ -28,7 +28,7 @@ public struct RecordAsset: Hashable, Sendable, Codable {
         self.fileURL = fileURL
     }
 
-    /// The file of an asset without a checksum, whose bytes are not known otherwise.
+    /// The file, if there is no checksum to identify the asset.
     var identifyingURL: URL? { fileChecksum == nil ? fileURL : nil }
 
     /// Whether two assets have the same bytes: the same checksum and size, or the same file if there is no

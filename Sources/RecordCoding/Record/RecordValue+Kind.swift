@@ -53,8 +53,8 @@ extension RecordValue {
 
     /// Whether two values are identical, with dates compared to the millisecond.
     ///
-    /// In contrast, `==` treats strings of different Unicode forms as equal, as well as -0.0 and 0.0, and two
-    /// dates within a millisecond as different, although databases convert them in different ways.
+    /// `==` is not exact enough: it treats strings of different Unicode forms as equal, and -0.0 and 0.0. It is
+    /// also too exact: it treats dates that are stored as the same millisecond as different.
     ///
     /// - Parameter other: The value to compare with.
     /// - Returns: Whether storing one in place of the other changes nothing.

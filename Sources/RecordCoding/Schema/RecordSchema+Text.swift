@@ -1,9 +1,9 @@
 extension RecordSchema {
     /// The text of a schema in CloudKit's schema language, for `xcrun cktool import-schema`.
     ///
-    /// An import makes the container's development schema what the text says, so describe all record types of
-    /// the app. The engine needs no indexes; the ones on system fields let CloudKit Console list the records.
-    /// The permissions are the defaults, and matter in the public database only.
+    /// An import replaces the container's development schema, so pass all record types of the app. The engine
+    /// needs no indexes; those on system fields let CloudKit Console list the records. The permissions are
+    /// CloudKit's defaults, and matter in the public database only.
     ///
     /// - Parameter schemas: The record types, each once.
     /// - Returns: The text, the same for the same types in any order.
@@ -33,7 +33,7 @@ extension RecordSchema {
         #"GRANT WRITE TO "_creator""#, #"GRANT CREATE TO "_icloud""#, #"GRANT READ TO "_world""#,
     ]
 
-    /// The words of the language, in any case.
+    /// The language's keywords, which are case-insensitive.
     private static let words: Set<String> = [
         "as", "asset", "bytes", "create", "define", "double", "encrypted", "grant", "int64", "list",
         "location",

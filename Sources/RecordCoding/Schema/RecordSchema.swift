@@ -1,10 +1,9 @@
 import struct Foundation.URL
 
-/// The record type of a model with its fields, as a database's schema describes them.
+/// A model's record type and its fields, as in a database's schema.
 ///
-/// CloudKit learns a schema in its development environment when records are saved. With a text in its schema
-/// language you can check the schema in, and import it before the first save, fields that are `nil` so far
-/// included:
+/// CloudKit's development environment learns the schema from the records that are saved, so it misses fields
+/// that are still `nil`. Print the schema in CloudKit's language instead, check the text in, and import it:
 ///
 /// ```swift
 /// let landmarks = try RecordSchema(of: Landmark.sample)
@@ -28,16 +27,16 @@ public struct RecordSchema: Hashable, Sendable {
 
     /// Describes the record type of a model.
     ///
-    /// The kinds follow from the static types of the properties, as in ``RecordEncoder``, so a `nil` or an
-    /// empty list in the sample has one as well. Only a URL depends on its value: a file's is an asset, any
-    /// other a string.
+    /// The kinds follow from the static types of the properties, as in ``RecordEncoder``, so the sample's values
+    /// don't matter, and can be `nil` or empty. The exception is a URL: a file URL is an asset, any other a
+    /// string.
     ///
     /// Fields in ``RecordCodable/encryptedFields`` are encrypted.
     ///
-    /// - Parameter sample: Any model. What its `encode(to:)` omits is missing in the schema.
-    /// - Throws: `EncodingError` with a ``RecordCodingError`` below it if the model cannot be a record, if it
-    ///   encodes a bare null, or if an encrypted field does not exist or cannot be encrypted; an error that the
-    ///   model's own `encode(to:)` throws, as it is.
+    /// - Parameter sample: Any model. A key that its `encode(to:)` omits is missing in the schema.
+    /// - Throws: `EncodingError` with a ``RecordCodingError`` below it if the model cannot be encoded as a record,
+    ///   if it calls `encodeNil`, or if an encrypted field does not exist or cannot be encrypted; any error that
+    ///   the model's own `encode(to:)` throws, unchanged.
     public init<Model: RecordCodable>(of sample: Model) throws {
         do throws(RecordCodingError) {
             try RecordLimits.checkRecordType(Model.recordType)

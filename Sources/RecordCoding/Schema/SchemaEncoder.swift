@@ -1,12 +1,12 @@
-/// The encoder of the top level that notes the types of the fields, and no values.
+/// An encoder that records the types of the top-level fields, and discards their values.
 final class SchemaEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private let skipsSystemFields: Bool
     private var fields: [String: RecordSchema.Field] = [:]
-    /// Keys that have had a null without a type and nothing else.
+    /// Keys for which only an untyped null was encoded.
     private var untyped: [String: CodingPlace] = [:]
-    /// Takes what is not looked at.
+    /// Receives what the schema ignores.
     private let ignoring = FieldEncoder(ModelFacts.of(Never.self))
 
     private init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }

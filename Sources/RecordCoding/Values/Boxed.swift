@@ -1,8 +1,7 @@
-/// A value on the heap, so that what holds it is as small as a pointer.
+/// A value on the heap, so that a type that holds it stays small: one pointer, also if it is optional.
 ///
-/// Errors and records are copied into results, events and states, mostly without their rare parts. A copy
-/// shares the box, and a change replaces it, so a box is a value like its contents. An optional box is a
-/// pointer too.
+/// It is for the rarely used parts of errors and records, which are copied often. Copies share the box, and a
+/// change replaces it, so a box has value semantics.
 package indirect enum Boxed<Value> {
     case value(Value)
 

@@ -1,6 +1,6 @@
-/// A place in a value during coding: the path of a container, and the key in it.
+/// The coding path of a value: the path of its container, and its key there.
 ///
-/// Making one is cheap; the whole path is assembled only for an error.
+/// It is cheap to create; the full path is assembled only for an error.
 struct CodingPlace {
     var container: [any CodingKey]
     var key: (any CodingKey)?

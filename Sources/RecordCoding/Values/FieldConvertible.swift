@@ -11,7 +11,7 @@ protocol FieldConvertible: Codable, SendableMetatype {
     /// Reads the value of a field.
     init(field value: RecordValue, at place: @autoclosure () -> CodingPlace) throws
 
-    /// The type of arrays of this type; asking for it is faster than making it in a generic function.
+    /// The type of arrays of this type; faster than forming the type in a generic function.
     static var arrayType: Any.Type { get }
 
     /// Converts an array to the elements of a list, or throws.

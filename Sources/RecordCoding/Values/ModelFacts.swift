@@ -1,9 +1,9 @@
-/// What the coders need to know of a model's type.
+/// What the coders need to know about a model's type.
 final class ModelFacts: Sendable {
     private static let table = TypeTable<ModelFacts>()
     private static let unknownOrder = FieldOrder([])
 
-    /// What is known of a type, found out once.
+    /// The facts about a type, computed once.
     static func of(_ type: Any.Type) -> ModelFacts { table.value(of: type) { ModelFacts(type) } }
 
     /// The name of the type.

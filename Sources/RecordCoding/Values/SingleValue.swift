@@ -7,12 +7,12 @@ struct SingleValue {
     /// Whether the type may encode a null in its place, since it can be decoded without a value.
     let mayBeNull: Bool
 
-    /// Finds out the value of a type; `nil` if the type is coded otherwise.
+    /// Finds out which value a type codes itself as; `nil` if it doesn't code itself as a single value.
     ///
-    /// It is the only type that it asks a single-value container for, or else its raw value. So this runs
-    /// the `init(from:)` with a decoder that notes each request and grants none, once for each error after
-    /// which a type may ask for another value. A type that asks for more than one type and has no raw value
-    /// could encode values of different kinds, and stays JSON.
+    /// That is the only type that its `init(from:)` requests from a single-value container, or else its raw
+    /// value. To find out, this runs the `init(from:)` with a decoder that records each request and refuses it,
+    /// once for each kind of error after which a type may request another one. A type that requests several
+    /// types and has no raw value could encode values of different kinds, so it stays JSON.
     ///
     /// The decoder refuses keyed and unkeyed containers, so this runs no `init(from:)` of the type's members.
     init?(of type: Any.Type) {
@@ -39,18 +39,18 @@ struct SingleValue {
     }
 }
 
-/// A decoder without values that notes what a type asks for.
+/// A decoder without values that records which types are requested.
 private final class DecodingProbe: Decoder, SingleValueDecodingContainer {
     enum Container {
         case keyed, unkeyed, single
     }
 
-    /// The errors that a decoder throws for a value that it has.
+    /// The errors that a decoder throws for a value of the wrong type.
     enum Refusal: CaseIterable {
         case mismatch, corrupted, null
     }
 
-    /// The first container that the type asked for.
+    /// The first container that the type requested.
     private(set) var container: Container?
     private var values: [any Decodable.Type] = []
     private var asksForMore = false
@@ -69,7 +69,7 @@ private final class DecodingProbe: Decoder, SingleValueDecodingContainer {
         }
     }
 
-    /// The only type that was asked for.
+    /// The only type that was requested; `nil` if there were several.
     var only: (any FieldConvertible.Type)? {
         guard !asksForMore, let first = values.first as? any FieldConvertible.Type else { return nil }
         // A wrapper may also let its value read itself, and a UUID reads itself as a string. A `CGFloat` asks
@@ -91,7 +91,7 @@ private final class DecodingProbe: Decoder, SingleValueDecodingContainer {
         return self
     }
 
-    /// Whether there is a null; a type that asks codes nulls too, so it stays JSON.
+    /// Whether there is a null; a type that checks for null may encode one, so it stays JSON.
     func decodeNil() -> Bool {
         asksForMore = true
         return false

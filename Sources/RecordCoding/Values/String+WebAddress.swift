@@ -1,9 +1,9 @@
 extension String {
-    /// Whether this is an address of the web that consists of a scheme and of characters that no URL encodes
-    /// or gives a meaning of their own.
+    /// Whether this is a web address made only of a scheme and of characters that URLs neither escape nor treat
+    /// specially.
     ///
-    /// A URL with such a text can always be recreated from it. Most URLs are such, and finding out takes much
-    /// less time than parsing one.
+    /// Such a URL can always be recreated from its text. Most URLs are like that, and this check is much faster
+    /// than parsing them.
     var isPlainWebAddress: Bool {
         var text = self
         return text.withUTF8 { text in

@@ -3,7 +3,7 @@ import struct Foundation.Data
 /// How values of a type are coded; this follows from the type alone.
 struct TypeKind: Sendable {
     fileprivate static let table = TypeTable<TypeKind>()
-    /// The kinds of fields of types that were coded inside of JSON first.
+    /// The field kinds of types whose first use was inside JSON.
     private static let fields = TypeTable<Field>()
     /// The types whose kind is being decided, since their `init(from:)` may code a value of their own type.
     @TaskLocal private static var beingDecided: [ObjectIdentifier] = []
@@ -21,7 +21,7 @@ struct TypeKind: Sendable {
         $beingDecided.withValue(beingDecided + [ObjectIdentifier(type)]) { Field(type) }
     }
 
-    /// How values of a type are coded inside of JSON, decided once.
+    /// How values of a type are coded inside JSON, decided once.
     static func json(of type: Any.Type) -> JSON {
         table.value(of: type) { TypeKind(field: nil, json: JSON(type)) }.json
     }
@@ -42,7 +42,7 @@ struct TypeKind: Sendable {
         case json
     }
 
-    /// How a value is coded inside of JSON.
+    /// How a value is coded inside JSON.
     enum JSON: Sendable {
         /// As one value.
         case value(any JSONConvertible.Type)
@@ -54,7 +54,7 @@ struct TypeKind: Sendable {
         case container
     }
 
-    /// `nil` if the type was coded inside of JSON first, where it is not needed.
+    /// `nil` if the type's first use was inside JSON, where it is not needed.
     fileprivate let field: Field?
     fileprivate let json: JSON
 }
@@ -92,7 +92,7 @@ extension TypeKind.Field {
         }
     }
 
-    /// Whether it is one value of bytes, which are not JSON.
+    /// Whether it is a single value of bytes, as opposed to JSON.
     var isSingleData: Bool {
         if case .single(let type) = self { type == Data.self } else { false }
     }

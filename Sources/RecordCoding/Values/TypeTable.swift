@@ -1,6 +1,6 @@
 import class Foundation.NSLock
 
-/// Values that depend on a type alone, each made when it is needed first.
+/// A cache of values that depend on a type alone, each created on first use.
 ///
 /// `@unchecked Sendable` is correct because `values` is accessed only while the lock is held.
 final class TypeTable<Value: Sendable>: @unchecked Sendable {

@@ -216,7 +216,7 @@ final class LiveModelsTests: XCTestCase {
         let (id, changes) = engine.face.hub.identifiedStream(.live)
         let isTold = Told(false)
         let waiting = Task {
-            await engine.untilTold(["a"], by: id)
+            await engine.waitUntilDelivered(["a"], by: id)
             isTold.withLock { $0 = true }
         }
         for _ in 0..<50 { await engine.waitUntilIdle() }
@@ -227,7 +227,7 @@ final class LiveModelsTests: XCTestCase {
         await waiting.value
         loop.cancel()
         await loop.value
-        await engine.untilTold(["a"], by: id)
+        await engine.waitUntilDelivered(["a"], by: id)
     }
 
     func testManyEditsAtOnceNeverGoBack() async throws {

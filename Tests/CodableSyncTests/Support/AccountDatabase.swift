@@ -189,7 +189,7 @@ final class AccountDatabase: CloudDatabase {
     }
 }
 
-extension AccountDatabase: SignalTelling {
+extension AccountDatabase: SignalTracking {
     var areSignalsTaken: Bool { signalHub.now.isTaken }
 
     func waitUntilSignalsAreTaken() async { await signalHub.wait { $0.isTaken } }

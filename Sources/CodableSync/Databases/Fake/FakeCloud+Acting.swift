@@ -42,7 +42,7 @@ extension FakeCloud {
         read { $0.record(id, of: user) }
     }
 
-    /// Saves a record as another device of the user with the newest version would.
+    /// Saves a record as another device of the user would that has the newest version.
     ///
     /// - Parameters:
     ///   - record: The record; fields that it does not contain stay as they are, and a null removes a field.

@@ -3,13 +3,13 @@ import RecordCoding
 public import struct Foundation.Date
 import struct Foundation.UUID
 
-/// A cloud in memory that obeys CloudKit's rules: for tests of apps that sync, and for previews.
+/// A cloud in memory that follows CloudKit's rules, for tests and previews.
 ///
 /// It has any number of users, and each user any number of devices. It enforces CloudKit's known rules for
 /// the requests of an engine: it refuses stale change tags, missing zones, invalid names and values, requests
 /// that are too large, and values whose type differs from the one that their field was first saved with. It
-/// knows no deployed schema, so it accepts record types and fields that CloudKit's production environment
-/// refuses. Faults happen on demand; see ``FakeDatabase``.
+/// has no deployed schema, so it accepts record types and fields that CloudKit's production environment
+/// refuses. To inject faults, see ``FakeDatabase``.
 ///
 /// ```swift
 /// func testTwoDevicesAgree() async throws {
@@ -27,10 +27,9 @@ import struct Foundation.UUID
 /// }
 /// ```
 ///
-/// <doc:TestingYourApp> shows how to test an app's conflict function, an outage, a sign-out and a purge with
-/// it.
+/// <doc:TestingYourApp> shows how to test a resolver, an outage, a sign-out and a purge.
 ///
-/// It returns copies, so a test that changes them does not change the cloud. You can use it from any task.
+/// Records that it returns are copies; changing them does not change the cloud. You can use it from any task.
 public final class FakeCloud: Sendable {
     private struct State: Sendable {
         var ledger: CloudLedger
@@ -152,7 +151,7 @@ public final class FakeCloud: Sendable {
         }
     }
 
-    /// Reads the ledger without copying it, since a copy would make the next change expensive.
+    /// Reads the ledger in place; a copy would make the next change expensive.
     func read<Value>(_ body: (CloudLedger) -> Value) -> Value {
         state.withLock { body($0.ledger) }
     }

@@ -65,7 +65,7 @@ extension FakeDatabase {
         }
     }
 
-    /// The operation with the changes that the test planned.
+    /// The operation, as modified by planned faults.
     private func prepare(
         _ operation: LedgerRequest.Operation,
         _ request: FakeRequest,

@@ -12,7 +12,7 @@ extension FakeDatabase {
         state.withLock { $0.script.add(operation, times: times, .fail(error)) }
     }
 
-    /// Makes the server perform requests, and loses their responses.
+    /// Lets the server perform requests, but loses their responses.
     ///
     /// - Parameters:
     ///   - operation: The kind of request.
@@ -59,10 +59,10 @@ extension FakeDatabase {
         }
     }
 
-    /// Orders the client to wait: refuses a request, and all others until the time has passed.
+    /// Tells the client to wait: refuses a request, and all others until the time has passed.
     ///
-    /// The time is measured by the cloud's clock. An engine waits at most an hour; if the order is longer,
-    /// its next requests count as ``throttleViolations``.
+    /// The cloud's clock measures the time. An engine waits at most an hour; with a longer time, its next
+    /// requests count as ``throttleViolations``.
     ///
     /// - Parameters:
     ///   - operation: The kind of request that is refused first.
@@ -76,10 +76,10 @@ extension FakeDatabase {
         state.withLock { $0.script.add(operation, times: 1, .throttle(code, retryAfter)) }
     }
 
-    /// How many requests came although the client had been ordered to wait.
+    /// How many requests arrived before the time to wait had passed.
     public var throttleViolations: Int { state.withLock { $0.script.throttleViolations } }
 
-    /// Refuses a record although the request is valid; the rest of an atomic request fails with it.
+    /// Refuses one record of a valid request; the rest of an atomic request fails with it.
     ///
     /// - Parameters:
     ///   - recordName: The record's name, in any zone.

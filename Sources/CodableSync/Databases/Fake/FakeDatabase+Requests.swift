@@ -3,7 +3,7 @@ extension FakeDatabase: LedgerBackedDatabase {
     /// Looks up the account's status.
     ///
     /// - Returns: The account's status.
-    /// - Throws: ``CloudError`` because of a fault.
+    /// - Throws: ``CloudError`` if a fault applies.
     public func accountStatus() async throws -> AccountStatus {
         _ = try await answer(FakeRequest(.accountStatus))
         return account
@@ -21,7 +21,7 @@ extension FakeDatabase: LedgerBackedDatabase {
 
     /// Lets the cloud perform an operation for the device's user, with the faults that the test planned.
     ///
-    /// Operations that no client can request are not among ``requests``, meet no faults, and work without a
+    /// Operations that no client can request are not listed in ``requests``, ignore faults, and work without a
     /// network.
     ///
     /// - Parameter operation: The operation.

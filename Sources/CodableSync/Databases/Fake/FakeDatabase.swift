@@ -1,13 +1,12 @@
-/// A device's connection to a ``FakeCloud``, with faults that a test plans.
+/// A device's connection to a ``FakeCloud``, with fault injection.
 ///
-/// Faults are queued, and each request takes the first fault for its kind. So a test determines in advance
-/// what happens:
+/// A test queues faults in advance, and each request takes the first one for its kind:
 ///
 /// ```swift
 /// let database = FakeCloud().database(user: "alice")
 /// database.fail(.modifyRecords, with: CloudError(.networkFailure), times: 2)
 /// database.loseResponse(of: .modifyRecords)
-/// // The first two saves never reach the server, the third is stored and its answer lost, the fourth succeeds.
+/// // The first two saves never reach the server, the third is stored but its response lost, the fourth succeeds.
 /// ```
 ///
 /// - ``fail(_:with:times:)``: requests fail before they reach the server.
@@ -21,9 +20,9 @@
 /// - ``isReachable``: there is no network until the test restores it.
 /// - ``account``, ``signIn(user:)``, ``signOut()``: the account changes.
 ///
-/// To change what another database does or answers, put a ``ForwardingDatabase`` in front of it.
+/// To change the requests or responses of another database, wrap it in a ``ForwardingDatabase``.
 ///
-/// ``requests`` has the requests so far, and ``FakeCloud/records(user:in:)`` the stored records.
+/// ``requests`` lists the requests so far, and ``FakeCloud/records(user:in:)`` the stored records.
 public final class FakeDatabase: CloudDatabase {
     struct State: Sendable {
         var user: String?
@@ -58,13 +57,13 @@ public final class FakeDatabase: CloudDatabase {
     /// The private database.
     public var scope: DatabaseScope { .private }
 
-    /// Returns `true`.
+    /// `true`: the cloud is in memory.
     public var isInMemory: Bool { true }
 
     /// The limits that the database reports to engines; the cloud's own limits unless a test sets others.
     ///
-    /// ``FakeCloud/limits`` says what the server accepts, so a test can let the two differ. An open engine
-    /// applies a change to its next request.
+    /// The server enforces ``FakeCloud/limits``, so a test can make the two differ. A change applies to an open
+    /// engine's next request.
     public var limits: DatabaseLimits {
         get { state.withLock { $0.limits } ?? cloud.limits.database }
         set { state.withLock { $0.limits = newValue } }
@@ -170,7 +169,7 @@ public final class FakeDatabase: CloudDatabase {
     }
 }
 
-extension FakeDatabase: SignalTelling {
+extension FakeDatabase: SignalTracking {
     package var areSignalsTaken: Bool { signalHub.now.isTaken }
 
     package func waitUntilSignalsAreTaken() async { await signalHub.wait { $0.isTaken } }

@@ -20,7 +20,7 @@ public final class FakeHold: Sendable {
     /// A request that is held.
     private struct Waiting {
         var continuation: AsyncStream<Outcome>.Continuation
-        /// Tells the request's runner whether the request is held.
+        /// Notifies the request's runner that the request is held, or no longer held.
         var tell: (@Sendable (Bool) -> Void)?
     }
 

@@ -2,8 +2,8 @@ public import RecordCoding
 
 /// A database that forwards every request to another one, for tests that change requests or responses.
 ///
-/// Override one request, or ``perform(_:_:)``, which performs all of them. Because of `override`, a function
-/// with a slightly different signature does not compile.
+/// Override one request, or ``perform(_:_:)``, through which all requests go. `override` makes the compiler reject
+/// a method with a slightly different signature.
 ///
 /// ```swift
 /// final class OldPages: ForwardingDatabase, @unchecked Sendable {
@@ -17,8 +17,8 @@ public import RecordCoding
 /// }
 /// ```
 ///
-/// The base may be any database, such as a ``FakeDatabase`` with planted faults. Requests may run
-/// concurrently, from any task, so guard a subclass's mutable state with a lock.
+/// The base can be any database, such as a ``FakeDatabase`` with faults. Requests run concurrently, from any
+/// task, so guard a subclass's mutable state with a lock.
 open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     // Sendable is correct: the only stored property is a constant of a Sendable type. Subclasses are
     // responsible for theirs.
@@ -35,7 +35,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
 
     /// Performs a request; all requests of an engine go through this method.
     ///
-    /// An override may fail before or after the request, delay it, or make it twice:
+    /// An override can fail before or after the request, delay it, or repeat it:
     ///
     /// ```swift
     /// override func perform<Answer: Sendable>(
@@ -70,7 +70,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     /// The base's limits; an engine reads them before each request.
     open var limits: DatabaseLimits { base.limits }
 
-    /// Whether the base is kept in memory.
+    /// Whether the base is in memory.
     open var isInMemory: Bool { base.isInMemory }
 
     /// The base's signals.
@@ -244,10 +244,10 @@ extension ForwardingDatabase: ConfigurationChecking {
     }
 }
 
-extension ForwardingDatabase: SignalTelling {
-    private var telling: (any SignalTelling)? { base as? any SignalTelling }
+extension ForwardingDatabase: SignalTracking {
+    private var tracking: (any SignalTracking)? { base as? any SignalTracking }
 
-    package var areSignalsTaken: Bool { telling?.areSignalsTaken ?? true }
+    package var areSignalsTaken: Bool { tracking?.areSignalsTaken ?? true }
 
-    package func waitUntilSignalsAreTaken() async { await telling?.waitUntilSignalsAreTaken() }
+    package func waitUntilSignalsAreTaken() async { await tracking?.waitUntilSignalsAreTaken() }
 }

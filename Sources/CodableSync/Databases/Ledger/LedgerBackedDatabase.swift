@@ -1,9 +1,9 @@
 public import RecordCoding
 
-/// A database whose requests a ``CloudLedger`` answers, here or on a server.
+/// A database whose requests a ``CloudLedger`` answers, in this process or on a server.
 ///
-/// It performs ``LedgerRequest/Operation`` values, and gets the methods for requests about records, zones,
-/// feeds and subscriptions from them.
+/// Implement ``response(to:)``; the protocol provides all methods for records, zones, change feeds and
+/// subscriptions.
 public protocol LedgerBackedDatabase: CloudDatabase {
     /// Lets the ledger perform an operation for the database's user.
     ///
@@ -167,7 +167,7 @@ extension LedgerBackedDatabase {
 }
 
 extension LedgerResponse {
-    /// The error for a response that does not have the result of the request.
+    /// The error for a response of the wrong kind.
     fileprivate var misfit: CloudError {
         if case .failure(let error) = self { return error }
         return CloudError(.internalError, message: "The answer is not one to this request.")

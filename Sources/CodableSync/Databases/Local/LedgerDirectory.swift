@@ -2,11 +2,11 @@ import Dispatch
 
 public import struct Foundation.Date
 
-/// A ledger in a directory that several processes may use at the same time.
+/// A ledger in a directory that several processes can use at the same time.
 ///
-/// A request returns once its changes would survive a power loss. If a process is killed at any moment, each
-/// of its requests is either complete or has had no effect. Before a request is performed, everything that
-/// other processes have appended is read, so that all users of the directory share one history.
+/// A request returns once its changes are durable. If a process is killed at any moment, each of its requests is
+/// either complete or has had no effect. Before each request, the directory reads what other processes have
+/// appended, so they all share one history.
 ///
 /// ```swift
 /// let directory = LedgerDirectory(path: "/var/lib/records")
@@ -73,10 +73,11 @@ public final class LedgerDirectory: Sendable {
         )
     }
 
-    /// Performs a request: reads what other processes appended, decides, appends and flushes.
+    /// Performs a request: reads what other processes have appended, then appends the request's entries and flushes
+    /// them.
     ///
-    /// If another process holds the directory's lock, the wait ends after 20 seconds or when the task is
-    /// cancelled; the request is then not performed.
+    /// If another process holds the directory's lock for 20 seconds, or the task is cancelled while it waits, the
+    /// request is not performed.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -93,8 +94,7 @@ public final class LedgerDirectory: Sendable {
     /// Checks whether another connection or process has changed the ledger.
     ///
     /// The call reads only names and sizes of files. It takes no lock, creates no files, and waits only for
-    /// earlier requests of this object. It may count a change that turns out to be none, such as an
-    /// interrupted one.
+    /// earlier requests of this object. It may count a change that had no effect, such as an interrupted one.
     ///
     /// - Returns: How many changes by others were found since this object was created.
     /// - Throws: ``LedgerDirectoryError``.
@@ -115,8 +115,8 @@ public final class LedgerDirectory: Sendable {
 
     /// Closes the files when all earlier requests have returned; later ones throw `closed`.
     ///
-    /// Requests that wait for another process's lock get one last attempt, and otherwise throw `closed`. Once
-    /// this returns, this object no longer accesses the directory.
+    /// Requests that wait for another process's lock are tried once more, and throw `closed` if that fails. Once this
+    /// returns, this object no longer accesses the directory.
     public func close() async {
         line.withLock { $0.close() }?.cancel()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -168,8 +168,7 @@ extension LedgerDirectory {
 
     /// Whether to let another process take the lock before the next batch.
     ///
-    /// A process that was refused the lock tries again only now and then, and might otherwise never find it
-    /// free.
+    /// A waiting process polls the lock, and might otherwise never find it free.
     private func letsOthersIn() -> Bool {
         guard line.withLock({ $0.mayYield }), store.isLockWanted else {
             line.withLock { $0.endYielding() }
@@ -183,7 +182,7 @@ extension LedgerDirectory {
 
     /// Performs all waiting requests with one write; returns whether there may be more.
     private func serveOnce() -> Bool {
-        guard line.withLock({ $0.goesOn() }) else { return false }
+        guard line.withLock({ $0.keepsServing() }) else { return false }
         do {
             switch try store.lock() {
             case .acquired(let lock):
@@ -197,7 +196,7 @@ extension LedgerDirectory {
                 let now = clock.now.monotonic
                 let (late, isClosed) = line.withLock { $0.takeLate(at: now, behind: processID) }
                 for one in late { one.answer(.failure(tooLate(processID, isClosed: isClosed))) }
-                if line.withLock({ $0.goesOn() }) { pause() }
+                if line.withLock({ $0.keepsServing() }) { pause() }
                 return false
             }
         } catch {

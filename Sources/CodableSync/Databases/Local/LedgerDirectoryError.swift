@@ -22,7 +22,7 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
         case locked
         /// The task was cancelled while the request was waiting; the request was not performed.
         case cancelled
-        /// Writing failed at the end; repeating the request shows whether it was performed.
+        /// Writing failed, so the request may or may not have been performed; repeating it shows which.
         case outcomeUnknown
         /// The directory was closed.
         case closed
@@ -80,7 +80,7 @@ extension LedgerDirectoryError {
 }
 
 extension LogAdvice {
-    /// The advice for a cloud, which devices can fill again with what they have uploaded.
+    /// The advice for a cloud's files: the devices can upload its contents again.
     static let cloud = LogAdvice(
         damaged: CloudLedger.adviceToReplace,
         unusable: CloudLedger.adviceToReplace,

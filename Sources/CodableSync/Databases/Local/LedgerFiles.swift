@@ -46,7 +46,7 @@ struct LedgerFiles: Sendable {
         do {
             return try fileSystem.status(of: wantedPath) != nil
         } catch {
-            return false  // The next batch tells of the disk.
+            return false  // The next batch reports the disk's error.
         }
     }
 
@@ -55,7 +55,7 @@ struct LedgerFiles: Sendable {
         do {
             if isLockWanted { try fileSystem.remove(wantedPath) }
         } catch {
-            // Another process has removed the file, or the next batch waits a moment in vain.
+            // Another process has removed the file, or the next batch pauses once without need.
         }
     }
 

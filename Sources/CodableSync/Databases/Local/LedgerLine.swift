@@ -60,7 +60,7 @@ struct LedgerLine: Sendable {
     }
 
     /// Whether there are requests to serve; if not, the line becomes idle.
-    mutating func goesOn() -> Bool {
+    mutating func keepsServing() -> Bool {
         hasJustServed = hasJustServed && !waiting.isEmpty
         isServed = !waiting.isEmpty
         return isServed

@@ -44,7 +44,7 @@ final class LedgerStore: @unchecked Sendable {
     /// The epoch in which this process writes; a new one starts whenever another process may have written
     /// last.
     private var epoch: UInt64 = 0
-    /// Whether a write failed, so that its journal is not continued.
+    /// Whether a write failed, so that nothing more is appended to its journal.
     private var isJournalDoubtful = false
     /// The newest journal when this process last read, wrote or checked it.
     private var seen = Seen.never
@@ -135,7 +135,7 @@ final class LedgerStore: @unchecked Sendable {
 
     // MARK: Under the lock
 
-    /// Performs requests one after another; `nil` stands for a response that comes later.
+    /// Performs requests one after another; `nil` is a response that comes later.
     private func answer(_ waiting: [LedgerLine.Waiting]) throws -> [LedgerAnswer?] {
         try catchUp()
         guard var current = loaded else { return [] }

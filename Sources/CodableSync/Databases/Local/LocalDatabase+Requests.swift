@@ -43,7 +43,7 @@ extension CloudError {
             // A volume that is missing or locked may become available again.
             case .unreachable, .locked: .serviceUnavailable
             case .cancelled: .operationCancelled
-            // Sending the request again finds out.
+            // Sending the request again shows whether it was performed.
             case .outcomeUnknown: .serverResponseLost
             }
         self.init(code, message: error.message)

@@ -10,7 +10,7 @@ extension LocalDatabase {
     }
 }
 
-extension LocalDatabase: SignalTelling {
+extension LocalDatabase: SignalTracking {
     package var areSignalsTaken: Bool { !listeners.isLookDue(at: clock.now.monotonic) && listeners.isTaken }
 
     package func waitUntilSignalsAreTaken() async {
@@ -84,7 +84,7 @@ final class LocalListeners: Sendable {
             while !Task.isCancelled {
                 await look(at: ledger)
                 let next = clock.now.monotonic + .milliseconds(250)
-                tell(of: next)
+                setNextLook(next)
                 try await clock.sleep(until: next)
             }
         } catch {
@@ -92,7 +92,7 @@ final class LocalListeners: Sendable {
         }
     }
 
-    private func tell(of next: Duration) {
+    private func setNextLook(_ next: Duration) {
         let waiters = state.withLock { state in
             // Another watch may have started since this one's last listener was released.
             guard !Task.isCancelled else { return [CheckedContinuation<Void, Never>]() }

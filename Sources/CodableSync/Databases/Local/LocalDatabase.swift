@@ -1,11 +1,10 @@
 public import struct Foundation.URL
 
-/// A database in a directory on this computer, with CloudKit's rules, for development, for tools, and for
-/// machines without a cloud.
+/// A database in a directory on this computer that follows CloudKit's rules: for development, tools, and machines
+/// without a cloud.
 ///
-/// Several processes may use one directory; they see each other's changes within a quarter of a second. Saved
-/// changes survive a crash at any moment and a power loss. Each user name has its own database in the
-/// directory.
+/// Several processes can use one directory; they see each other's changes within a quarter of a second. Saved
+/// changes survive a crash and a power loss. Each user name has its own database in the directory.
 ///
 /// ```swift
 /// let engine = SyncEngine<Note>(database: .local)
@@ -13,16 +12,17 @@ public import struct Foundation.URL
 /// ```
 ///
 /// You can use the database from any task. If a file is damaged, requests fail with an error that names the
-/// file and the place, and the file is left unchanged. You can restore the whole directory from a backup,
-/// preferably while no process uses it. Devices that know newer data then upload it again, delete nothing,
-/// and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that were deleted since the backup may come
-/// back. Only a device that stayed away for thousands of openings of the directory is treated as one with an
-/// expired token, so that records that only it has count as deleted.
+/// file and the position, and the file is left unchanged.
+///
+/// You can restore the whole directory from a backup, preferably while no process uses it. Devices with newer
+/// data then upload it again, delete nothing, and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that
+/// were deleted since the backup may come back. The exception is a device that missed thousands of openings of the
+/// directory: its change token counts as expired, and records that only it has count as deleted.
 ///
 /// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an
-/// error that names it, and are repeated as after a network failure.
+/// error that names it, and engines retry them as after a network failure.
 ///
-/// Encrypted fields are stored like all others (``RecordCoding/RecordCodable/encryptedFields``).
+/// Fields in ``RecordCoding/RecordCodable/encryptedFields`` are stored unencrypted.
 ///
 /// Unlike a ``FakeCloud``, it enforces field types only if ``LedgerOptions/enforcesSchema`` is `true`.
 public final class LocalDatabase: CloudDatabase {

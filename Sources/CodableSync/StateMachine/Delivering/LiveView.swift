@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What a live stream's loop shows, and what its element adds to that.
+/// What the loop over a live stream shows, and what its next element adds.
 struct LiveView: Equatable, Sendable {
     /// One record of the element that the stream holds or is about to get.
     struct Item: Equatable, Sendable, RecordKeyed {

@@ -1,8 +1,8 @@
 /// A database that knows whether its listeners have received all signals.
 ///
-/// Waiting for an idle engine depends on this, since a stream does not tell which elements are still
-/// buffered.
-package protocol SignalTelling: Sendable {
+/// Waiting for an idle engine depends on this, since a stream does not report how many elements it still
+/// buffers.
+package protocol SignalTracking: Sendable {
     /// Whether every listener has received and processed all signals.
     var areSignalsTaken: Bool { get }
 
