@@ -86,6 +86,14 @@ final class CloudKitRecordTests: AdapterTestCase {
         XCTAssertEqual(error?.code, .invalidArguments)
     }
 
+    func testAParentInAnotherZoneIsRefusedBeforeCloudKitRaisesAnException() async throws {
+        var child = record("a")
+        child.parent = RecordReference(recordName: "b", zoneID: ZoneID(zoneName: "Other"))
+        let error = try await failure(of: child)
+        XCTAssertEqual(error?.code, .invalidArguments)
+        XCTAssertEqual(error?.message, "A parent must be in the zone of its record.")
+    }
+
     func testWhatCannotBeSentFailsItsAtomicZoneOnly() async throws {
         let other = ZoneID(zoneName: "Other")
         let result = try await database.modifyRecords(
