@@ -97,9 +97,10 @@
         /// - Returns: The user record name.
         /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if no user is signed in.
         public func userRecordName() async throws -> String {
+            let generation = account.generation
             do {
                 let name = try await connected().container.userRecordID().recordName
-                account.note(user: name)
+                account.note(user: name, lookedUpIn: generation)
                 return name
             } catch {
                 throw reader.error(error)
