@@ -110,6 +110,13 @@
         /// What converts responses.
         var reader: CloudKitReader { CloudKitReader(user: account.user) }
 
+        /// Checks that a request names no item twice, for which CloudKit's answer is not documented.
+        func checkUnique<ID: Hashable>(_ ids: [ID]) throws(CloudError) {
+            if Set(ids).count < ids.count {
+                throw CloudError(.invalidArguments, message: "The request names an item twice.")
+            }
+        }
+
         /// Makes a request with the quality of service that its task's priority asks for.
         ///
         /// - Parameter request: Makes the request, and converts the response.
