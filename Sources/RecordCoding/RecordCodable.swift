@@ -45,9 +45,12 @@ public protocol RecordCodable: Codable, Sendable {
     /// ```
     ///
     /// The names are those under which the model is encoded. Encoding throws, and an upload queues nothing, if one
-    /// is not a field of the model, or if its value is a reference, which CloudKit cannot encrypt, or an asset, which
+    /// is neither encoded nor a case of the model's coding keys, or if its value is a reference, which CloudKit cannot encrypt, or an asset, which
     /// it always encrypts. The type is `[String]`: a property of another type, such as `Set<String>`, is another
     /// property, and nothing is encrypted.
+    ///
+    /// An `encode(to:)` of your own may leave out a `nil` if the coding keys are an enum. With keys that can have any
+    /// name, a misspelled one cannot be told from one that is left out, so encode the `nil`.
     ///
     /// CloudKit's rules: a field is encrypted or not for ever, as it was when it was first saved, so an existing
     /// field can become encrypted only under another name. Queries cannot use encrypted fields, and the public
