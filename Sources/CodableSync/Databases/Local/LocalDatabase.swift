@@ -22,7 +22,7 @@ public import struct Foundation.URL
 /// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an
 /// error that names it, and are repeated as after a network failure.
 ///
-/// Encrypted fields are stored like all others (``RecordCoding/RecordCodable/encryptedFields``).
+/// Encrypted fields are stored like all others (`RecordCodable.encryptedFields`).
 ///
 /// Unlike a ``FakeCloud``, it enforces field types only if ``LedgerOptions/enforcesSchema`` is `true`.
 public final class LocalDatabase: CloudDatabase {
