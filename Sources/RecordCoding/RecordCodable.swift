@@ -44,15 +44,18 @@ public protocol RecordCodable: Codable, Sendable {
     /// }
     /// ```
     ///
-    /// Use the coding keys. Encoding throws, and an upload queues nothing, if a name is not a field of the model,
-    /// or if its value is a reference, which CloudKit cannot encrypt, or an asset, which it always encrypts. The
-    /// type must be `[String]`: a property of another type, such as `Set<String>`, does not satisfy this
-    /// requirement, so nothing would be encrypted.
+    /// Use the coding keys. Encoding throws, and an upload queues nothing, if a name is neither encoded nor a case
+    /// of the model's coding keys, or if its value is a reference, which CloudKit cannot encrypt, or an asset, which
+    /// it always encrypts. The type must be `[String]`: a property of another type, such as `Set<String>`, does not
+    /// satisfy this requirement, so nothing would be encrypted.
+    ///
+    /// An `encode(to:)` of your own may leave out a `nil` if the coding keys are an enum. With keys that accept any
+    /// name, a misspelled one looks like one that is left out, so encode the `nil`.
     ///
     /// CloudKit's rules: the first save decides whether a field is encrypted, and that never changes, so to encrypt
-    /// an existing field, give it a new name. Queries cannot use encrypted fields, and the public database has none. If
-    /// users reset their iCloud keychain, their encrypted data is lost in the cloud, and the engine uploads what this
-    /// device has.
+    /// an existing field, give it a new name. Queries cannot use encrypted fields, and the public database has none.
+    /// If users reset their iCloud keychain, their encrypted data is lost in the cloud, and the engine uploads what
+    /// this device has.
     ///
     /// Other databases store these fields unencrypted. So does the engine on this device, where the system's file
     /// protection applies.

@@ -26,9 +26,7 @@ let package = Package(
         .testTarget(
             name: "CloudKitTests",
             dependencies: ["CodableSync", "CloudKit"] + frameworks.map { .target(name: $0) },
-            exclude: [
-                "Contract/FakeDatabaseContractTests.swift", "Contract/LedgerBackedDatabaseTests.swift",
-            ],
+            exclude: ["Contract/LedgerBackedDatabaseTests.swift"],
             swiftSettings: settings
         ),
     ],

@@ -44,7 +44,7 @@ public protocol CloudDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - recordsToSave: The records to save, with the fields to write; no ID twice. A database that can encrypt
-    ///     stores the fields in ``RecordCoding/Record/encryptedFields`` encrypted.
+    ///     stores the fields in `Record.encryptedFields` encrypted.
     ///   - recordIDsToDelete: The records to delete; deletions carry no change tag.
     ///   - savePolicy: What happens if the server has another version.
     ///   - atomically: Whether either all or none of the changes in each zone are made.

@@ -51,6 +51,10 @@ public struct SyncConfiguration: Sendable {
     /// The container's identifier; `nil` means the bundle identifier, or the name of the executable if there
     /// is none.
     ///
+    /// It is part of the path of the engine's files, and pushes of other containers are not the engine's. In
+    /// iCloud, it is the identifier of a container in the app's entitlements, which an engine without an explicit
+    /// database uses; `nil` means the app's default container.
+    ///
     /// 1 to 255 ASCII letters, digits, full stops, hyphens and underscores.
     public var containerIdentifier: String?
     /// Where edit dates come from.

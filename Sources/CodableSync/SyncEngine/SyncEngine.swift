@@ -87,10 +87,16 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
 
 extension SyncEngine {
     /// Creates an engine on the platform's default database without throwing or accessing the disk: on Apple
-    /// platforms the user's private iCloud database, elsewhere ``CloudDatabase/local``.
+    /// platforms the user's private iCloud database, in the container that the configuration names or the app's
+    /// default one, elsewhere ``CloudDatabase/local``.
     ///
     /// - Parameter configuration: The engine's configuration.
     public init(configuration: SyncConfiguration = .init()) {
-        self.init(database: .default, configuration: configuration)
+        #if canImport(CloudKit)
+            let container = configuration.containerIdentifier
+            self.init(database: .cloudKit(containerIdentifier: container), configuration: configuration)
+        #else
+            self.init(database: .default, configuration: configuration)
+        #endif
     }
 }

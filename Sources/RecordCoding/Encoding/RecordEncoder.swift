@@ -89,12 +89,15 @@ public struct RecordEncoder: Sendable {
 
     private func encryptedFields<M: RecordCodable>(of model: M, in record: Record) throws -> Set<String> {
         let names = M.encryptedFields
+        let absent = names.filter { record.fields[$0] == nil }
+        let omitted = absent.isEmpty ? [] : try SchemaEncoder.omittedKeys(of: model, among: absent)
         do throws(RecordCodingError) {
             for name in names {
-                guard let value = record.fields[name] else {
+                if let value = record.fields[name] {
+                    try RecordLimits.checkEncryptable(value, of: name)
+                } else if !omitted.contains(name) {
                     throw .unknownEncryptedField(field: name.abbreviated, model: "\(M.self)".abbreviated)
                 }
-                try RecordLimits.checkEncryptable(value, of: name)
             }
         } catch {
             throw CodingPlace([]).encodingError(model, error)

@@ -36,7 +36,7 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
             "\(subject(field)) is a list of different kinds. Use elements of one kind, without nulls."
         case .unknownEncryptedField(let field, let model):
             "\(model).encryptedFields names \(field.quoted), which is no field of the model. Use the key under "
-                + "which the property is encoded, and encode it each time, also when it is nil."
+                + "which the property is encoded; if the coding keys are no enum, encode it also when it is nil."
         case .unencryptableField(let field, let kind):
             "\(subject(field)) has the kind \(kind), which CloudKit does not store as an encrypted value. "
                 + "Remove it from encryptedFields."

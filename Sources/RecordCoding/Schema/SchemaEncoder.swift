@@ -6,6 +6,7 @@ final class SchemaEncoder: Encoder {
     private var fields: [String: RecordSchema.Field] = [:]
     /// Keys for which only an untyped null was encoded.
     private var untyped: [String: CodingPlace] = [:]
+    private var keyTypes: [any CodingKey.Type] = []
     /// Receives what the schema ignores.
     private let ignoring = FieldEncoder(ModelFacts.of(Never.self))
 
@@ -24,8 +25,24 @@ final class SchemaEncoder: Encoder {
         return encoder.fields
     }
 
+    /// The names that are keys of a value though it encodes nothing under them, as an `encode(to:)` does that
+    /// leaves out what is `nil`.
+    ///
+    /// A type of keys that takes any name, such as a struct of a string, tells nothing about a name.
+    static func omittedKeys<Value: Encodable>(of value: Value, among names: [String]) throws -> [String] {
+        let encoder = SchemaEncoder(skipsSystemFields: ModelFacts.of(Value.self).storing != nil)
+        try value.encode(to: encoder)
+        let noField = ReservedField.prefix + "NoField"
+        let types = encoder.keyTypes.filter { $0.init(stringValue: noField) == nil }
+        return names.filter { name in
+            if encoder.skipsSystemFields, name == SystemFieldsKey.name { return false }
+            return types.contains { $0.init(stringValue: name)?.stringValue == name }
+        }
+    }
+
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(SchemaEncodingContainer(encoder: self))
+        keyTypes.append(type)
+        return KeyedEncodingContainer(SchemaEncodingContainer(encoder: self))
     }
 
     // The encoder of records refuses both of these.

@@ -21,6 +21,36 @@ private struct Unencryptable: RecordCodable, Equatable, Identifiable {
     static func resolveConflict(_ conflict: Conflict<Unencryptable>) throws -> Unencryptable? { nil }
 }
 
+/// `Secret` in a version of the app from before its field was encrypted.
+private struct OlderSecret: RecordCodable, Equatable, Identifiable {
+    static var recordType: String { "Secret" }
+
+    var id: String
+    var title = ""
+
+    static func resolveConflict(_ conflict: Conflict<OlderSecret>) throws -> OlderSecret? { nil }
+}
+
+/// Leaves out what is `nil`.
+private struct Sparse: RecordCodable, Equatable, Identifiable {
+    static let encryptedFields = ["text"]
+
+    var id: String
+    var text: String?
+    var title = ""
+
+    enum CodingKeys: CodingKey { case id, text, title }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        if let text { try container.encode(text, forKey: .text) }
+        try container.encode(title, forKey: .title)
+    }
+
+    static func resolveConflict(_ conflict: Conflict<Sparse>) throws -> Sparse? { try conflict.merged() }
+}
+
 /// An engine names the fields to encrypt in each request, wherever the contents come from.
 final class EncryptedFieldScenarios: EngineScenario {
     private func sent(by database: FakeDatabase) -> [Set<String>] {
@@ -54,6 +84,33 @@ final class EncryptedFieldScenarios: EngineScenario {
         try await phone.engine.upload(Secret(id: "a", text: "one"))
         try await phone.restart()
         try await phone.engine.sync()
+        XCTAssertEqual(sent(by: database), [["text"]])
+    }
+
+    func testAModelThatLeavesOutNilIsSentMergedAndFilledIn() async throws {
+        let cloud = FakeCloud()
+        let database = cloud.database()
+        let phone = Device<Sparse>(database, clock: clock)
+        let laptop = Device<Sparse>(cloud.database(), clock: clock)
+        try await phone.engine.upload(Sparse(id: "a"))
+        try await phone.engine.sync()
+        try await laptop.engine.sync()
+        try await laptop.engine.edit(named: "a") { $0.title = "theirs" }
+        try await laptop.engine.sync()
+        try await phone.engine.edit(named: "a") { $0.text = "mine" }
+        try await phone.engine.sendChanges()
+        try await phone.engine.sync()
+        XCTAssertEqual(Set(sent(by: database)), [["text"]])
+        XCTAssertEqual(try cloud.models(Sparse.self), [Sparse(id: "a", text: "mine", title: "theirs")])
+    }
+
+    func testEditsOfAnOlderVersionOfTheAppNameTheFieldsToo() async throws {
+        let database = FakeCloud().database()
+        let older = Device<OlderSecret>(database, clock: clock)
+        try await older.engine.upload(OlderSecret(id: "a", title: "from before"))
+        try await older.engine.close()
+        let newer = Device<Secret>(database, clock: clock, files: older.files)
+        try await newer.engine.sync()
         XCTAssertEqual(sent(by: database), [["text"]])
     }
 

@@ -54,7 +54,95 @@ private struct Owned: RecordCodable {
     static func resolveConflict(_ conflict: Conflict<Owned>) throws -> Owned? { nil }
 }
 
+/// Leaves out what is `nil`; its keys are an enum.
+private struct Sparse: RecordCodable {
+    static let encryptedFields = ["note"]
+
+    var recordName = "s"
+    var note: String?
+
+    enum CodingKeys: String, CodingKey { case recordName, text = "note" }
+
+    init(_ note: String?) { self.note = note }
+
+    init(from decoder: any Decoder) throws {
+        note = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(String.self, forKey: .text)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        if let note { try container.encode(note, forKey: .text) }
+    }
+
+    static func resolveConflict(_ conflict: Conflict<Sparse>) throws -> Sparse? { nil }
+}
+
+/// Leaves out what is `nil`, and names the case instead of the key.
+private struct SparseMisspelled: RecordCodable {
+    static let encryptedFields = ["text"]
+
+    var recordName = "s"
+    var text: String?
+
+    enum CodingKeys: String, CodingKey { case recordName, text = "note" }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        if let text { try container.encode(text, forKey: .text) }
+    }
+
+    static func resolveConflict(_ conflict: Conflict<SparseMisspelled>) throws -> SparseMisspelled? { nil }
+}
+
+/// Leaves out what is `nil`; its keys can have any name.
+private struct SparseOpen: RecordCodable {
+    static let encryptedFields = ["text"]
+
+    struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    var recordName = "s"
+    var text: String?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: AnyKey.self)
+        try container.encode(recordName, forKey: AnyKey(stringValue: "recordName"))
+        if let text { try container.encode(text, forKey: AnyKey(stringValue: "text")) }
+    }
+
+    static func resolveConflict(_ conflict: Conflict<SparseOpen>) throws -> SparseOpen? { nil }
+}
+
 final class EncryptedFieldTests: XCTestCase {
+    func testAModelMayLeaveOutWhatIsNilIfItsKeysAreAnEnum() throws {
+        XCTAssertEqual(try RecordEncoder().encode(Sparse("x")).encryptedFields, ["note"])
+        let record = try RecordEncoder().encode(Sparse(nil))
+        XCTAssertEqual(record.encryptedFields, ["note"])
+        XCTAssertNil(record.fields["note"])
+    }
+
+    func testAMisspelledNameIsRefusedWhateverTheValue() throws {
+        for text in [nil, "x"] {
+            let failure = failure { _ = try RecordEncoder().encode(SparseMisspelled(text: text)) }
+            XCTAssertEqual(
+                failure?.error,
+                .unknownEncryptedField(field: "text", model: "SparseMisspelled")
+            )
+        }
+    }
+
+    func testKeysThatCanHaveAnyNameTellNothing() throws {
+        XCTAssertNoThrow(try RecordEncoder().encode(SparseOpen(text: "x")))
+        let failure = failure { _ = try RecordEncoder().encode(SparseOpen(text: nil)) }
+        XCTAssertEqual(failure?.error, .unknownEncryptedField(field: "text", model: "SparseOpen"))
+    }
+
     func testARecordNamesTheFieldsToEncrypt() throws {
         let record = try RecordEncoder().encode(Patient())
         XCTAssertEqual(record.encryptedFields, ["diagnosis", "visits", "place"])

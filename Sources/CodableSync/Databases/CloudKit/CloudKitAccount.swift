@@ -44,8 +44,9 @@
         /// The user who was looked up since the last account change.
         var user: String? { state.withLock { $0.user } }
 
-        func note(user: String) {
-            state.withLock { $0.user = user }
+        /// Notes the user, unless the account has changed since the look-up began.
+        func note(user: String, lookedUpIn generation: Int) {
+            state.withLock { if $0.generation == generation { $0.user = user } }
         }
     }
 #endif

@@ -22,6 +22,7 @@
             savePolicy: SavePolicy,
             atomically: Bool
         ) async throws -> ModifyRecordsResult {
+            try checkUnique(recordsToSave.map(\.recordID) + recordIDsToDelete)
             let writer = CloudKitWriter(savePolicy: savePolicy, scope: scope)
             let changes = RecordChanges(recordsToSave, recordIDsToDelete, writer, atomically: atomically)
             if changes.isEmpty { return changes.refused }

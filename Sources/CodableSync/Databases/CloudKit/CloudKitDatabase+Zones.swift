@@ -15,6 +15,7 @@
             saving zonesToSave: [RecordZone],
             deleting zoneIDsToDelete: [ZoneID]
         ) async throws -> ModifyZonesResult {
+            try checkUnique(zonesToSave.map(\.zoneID) + zoneIDsToDelete)
             let saves = IDs(zonesToSave.map(\.zoneID)) { id throws(CloudError) in try CKRecordZone.ID(id) }
             let deletions = IDs(zoneIDsToDelete) { id throws(CloudError) in try CKRecordZone.ID(id) }
             let refused = ModifyZonesResult(
@@ -92,6 +93,7 @@
             saving subscriptionsToSave: [CloudSubscription],
             deleting subscriptionIDsToDelete: [String]
         ) async throws -> ModifySubscriptionsResult {
+            try checkUnique(subscriptionsToSave.map(\.subscriptionID) + subscriptionIDsToDelete)
             let saves = IDs(subscriptionsToSave) { subscription throws(CloudError) in
                 try CKSubscription.silent(subscription)
             }
@@ -164,6 +166,9 @@
         /// Makes a subscription whose pushes wake the app and show nothing.
         fileprivate static func silent(_ subscription: CloudSubscription) throws(CloudError) -> CKSubscription
         {
+            if subscription.subscriptionID.isEmpty {
+                throw CloudError(.invalidArguments, message: "The subscription's name is empty.")
+            }
             let made: CKSubscription
             switch subscription.kind {
             case .database:

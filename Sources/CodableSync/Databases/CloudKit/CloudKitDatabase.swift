@@ -97,9 +97,10 @@
         /// - Returns: The user record name.
         /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/notAuthenticated`` if no user is signed in.
         public func userRecordName() async throws -> String {
+            let generation = account.generation
             do {
                 let name = try await connected().container.userRecordID().recordName
-                account.note(user: name)
+                account.note(user: name, lookedUpIn: generation)
                 return name
             } catch {
                 throw reader.error(error)
@@ -108,6 +109,13 @@
 
         /// What converts responses.
         var reader: CloudKitReader { CloudKitReader(user: account.user) }
+
+        /// Checks that a request names no item twice, for which CloudKit's answer is not documented.
+        func checkUnique<ID: Hashable>(_ ids: [ID]) throws(CloudError) {
+            if Set(ids).count < ids.count {
+                throw CloudError(.invalidArguments, message: "The request names an item twice.")
+            }
+        }
 
         /// Makes a request with the quality of service that its task's priority asks for.
         ///

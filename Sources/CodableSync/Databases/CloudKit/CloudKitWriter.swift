@@ -36,6 +36,12 @@
                 guard parent.action == .none else {
                     throw CloudError(.invalidArguments, message: "The action of a parent must be none.")
                 }
+                if let zoneID = parent.zoneID, !zoneID.isSameZone(as: record.recordID.zoneID) {
+                    throw CloudError(
+                        .invalidArguments,
+                        message: "A parent must be in the zone of its record."
+                    )
+                }
                 target.parent = try reference(parent, in: target.recordID.zoneID)
             }
             return target

@@ -22,7 +22,7 @@ public import struct Foundation.URL
 /// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an
 /// error that names it, and engines retry them as after a network failure.
 ///
-/// Fields in ``RecordCoding/RecordCodable/encryptedFields`` are stored unencrypted.
+/// Fields in `RecordCodable.encryptedFields` are stored unencrypted.
 ///
 /// Unlike a ``FakeCloud``, it enforces field types only if ``LedgerOptions/enforcesSchema`` is `true`.
 public final class LocalDatabase: CloudDatabase {

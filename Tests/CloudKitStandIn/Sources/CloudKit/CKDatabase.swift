@@ -61,7 +61,8 @@ extension CKDatabase {
         saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
         deleteResults: [CKRecord.ID: Result<Void, any Error>]
     ) {
-        try await service.modifyRecords(
+        StandIn.check(unique: recordsToSave.map(\.recordID) + recordIDsToDelete)
+        return try await service.modifyRecords(
             saving: recordsToSave,
             deleting: recordIDsToDelete,
             savePolicy: savePolicy,
@@ -83,7 +84,8 @@ extension CKDatabase {
         saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
         deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
     ) {
-        try await service.modifyRecordZones(
+        StandIn.check(unique: recordZonesToSave.map(\.zoneID) + recordZoneIDsToDelete)
+        return try await service.modifyRecordZones(
             saving: recordZonesToSave,
             deleting: recordZoneIDsToDelete,
             in: self
@@ -134,7 +136,8 @@ extension CKDatabase {
         saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
         deleteResults: [CKSubscription.ID: Result<Void, any Error>]
     ) {
-        try await service.modifySubscriptions(
+        StandIn.check(unique: subscriptionsToSave.map(\.subscriptionID) + subscriptionIDsToDelete)
+        return try await service.modifySubscriptions(
             saving: subscriptionsToSave,
             deleting: subscriptionIDsToDelete,
             in: self

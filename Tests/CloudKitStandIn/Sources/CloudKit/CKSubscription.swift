@@ -11,6 +11,7 @@ open class CKSubscription: NSObject, @unchecked Sendable {
     @NSCopying open var notificationInfo: CKSubscription.NotificationInfo?
 
     init(subscriptionID: CKSubscription.ID) {
+        StandIn.check(!subscriptionID.isEmpty, "a subscription without a name")
         self.subscriptionID = subscriptionID
     }
 }

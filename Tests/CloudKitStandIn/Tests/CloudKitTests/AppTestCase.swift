@@ -5,6 +5,8 @@ import XCTest
 /// An app on a phone, and another device of its user.
 @MainActor
 class AppTestCase: XCTestCase {
+    typealias Note = NotesModels.Note
+
     let clock = ManualClock()
     private(set) var service = FakeCloudKit(FakeCloud().database(user: "alice"))
     private(set) var notes = SyncEngine<Note>(database: FakeCloud().database())

@@ -62,6 +62,18 @@ final class CloudKitConfigurationTests: XCTestCase {
         XCTAssertEqual(error?.code, .configuration)
     }
 
+    func testTheConfigurationNamesTheContainerOfAnEngineWithoutADatabase() async throws {
+        let service = FakeCloudKit(FakeCloud().database(user: "alice"))
+        StandIn.use(service, for: "iCloud.test.named")
+        var configuration = configuration
+        configuration.containerIdentifier = "iCloud.test.named"
+        let engine = SyncEngine<Memo>(configuration: configuration)
+        try await engine.upload(Memo(id: "a", title: "there"))
+        _ = try await engine.sync()
+        XCTAssertEqual(try service.device.cloud.models(Memo.self, user: "alice").map(\.title), ["there"])
+        try await engine.close()
+    }
+
     func testANamedContainerNeedsNoBundleIdentifier() async throws {
         let service = FakeCloudKit(FakeCloud().database(user: "alice"))
         let database = CloudKitDatabase.$bundleIdentifier.withValue(nil) { service.database() }

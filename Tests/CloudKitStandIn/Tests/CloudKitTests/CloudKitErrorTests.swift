@@ -123,6 +123,27 @@ final class CloudKitErrorTests: AdapterTestCase {
         XCTAssertEqual(saved.deleteResults["t"]??.code, .unknownItem)
     }
 
+    func testARequestThatNamesAnItemTwiceIsRefusedBeforeCloudKitRaisesAnException() async throws {
+        let zone = RecordZone(zoneID: zoneID)
+        let subscription = CloudSubscription(subscriptionID: "s", kind: .zone(zoneID))
+        let requests: [() async throws -> Void] = [
+            { _ = try await self.database.modifyRecordZones(saving: [zone, zone], deleting: []) },
+            { _ = try await self.database.modifyRecordZones(saving: [zone], deleting: [self.zoneID]) },
+            { _ = try await self.database.modifySubscriptions(saving: [subscription], deleting: ["s"]) },
+            { _ = try await self.database.modifySubscriptions(saving: [], deleting: ["s", "s"]) },
+        ]
+        for request in requests {
+            let error = await error(of: request)
+            XCTAssertEqual(error?.code, .invalidArguments)
+        }
+    }
+
+    func testASubscriptionWithoutANameIsRefused() async throws {
+        let subscription = CloudSubscription(subscriptionID: "", kind: .zone(zoneID))
+        let result = try await database.modifySubscriptions(saving: [subscription], deleting: [])
+        XCTAssertEqual(result.saveResults[""]?.failure?.code, .invalidArguments)
+    }
+
     func testAPartialFailureWithoutItemsFailsTheRequest() {
         let error = CloudKitReader().error(CKError(.partialFailure))
         XCTAssertEqual(error.code, .partialFailure)

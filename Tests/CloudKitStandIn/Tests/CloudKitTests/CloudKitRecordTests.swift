@@ -86,6 +86,29 @@ final class CloudKitRecordTests: AdapterTestCase {
         XCTAssertEqual(error?.code, .invalidArguments)
     }
 
+    func testAParentInAnotherZoneIsRefusedBeforeCloudKitRaisesAnException() async throws {
+        var child = record("a")
+        child.parent = RecordReference(recordName: "b", zoneID: ZoneID(zoneName: "Other"))
+        let error = try await failure(of: child)
+        XCTAssertEqual(error?.code, .invalidArguments)
+        XCTAssertEqual(error?.message, "A parent must be in the zone of its record.")
+    }
+
+    func testAUserWhoLeftDuringTheLookUpIsNotNamed() async throws {
+        service.afterLookUp.with {
+            $0 = { NotificationCenter.default.post(name: .CKAccountChanged, object: nil) }
+        }
+        let user = try await database.userRecordName()
+        XCTAssertEqual(user, "alice")
+        let saved = try await save(record("a"))
+        XCTAssertEqual(saved.systemFields?.creatorUserRecordName, CKCurrentUserDefaultName)
+
+        service.afterLookUp.with { $0 = nil }
+        _ = try await database.userRecordName()
+        let again = try await save(record("b"))
+        XCTAssertEqual(again.systemFields?.creatorUserRecordName, "alice")
+    }
+
     func testWhatCannotBeSentFailsItsAtomicZoneOnly() async throws {
         let other = ZoneID(zoneName: "Other")
         let result = try await database.modifyRecords(

@@ -33,6 +33,8 @@ final class FakeCloudKit: StandInService {
     let log = Shared(Log())
     /// An error for every request about the account and the container.
     let fault = Shared<CKError?>(nil)
+    /// Runs after the user was looked up, and before the answer arrives.
+    let afterLookUp = Shared<(@Sendable () -> Void)?>(nil)
     /// The fields that were saved encrypted or not, by type and name, for ever.
     private let encryption: Shared<[String: Bool]>
 
@@ -81,7 +83,9 @@ final class FakeCloudKit: StandInService {
     }
 
     func userRecordID() async throws -> CKRecord.ID {
-        CKRecord.ID(recordName: try await native { try await device.userRecordName() })
+        let name = try await native { try await device.userRecordName() }
+        afterLookUp.with { $0 }?()
+        return CKRecord.ID(recordName: name)
     }
 
     /// Converts the error of a request.

@@ -5,16 +5,19 @@ import WatchKit
 
 // The article ApplePlatforms.md shows the parts of this file.
 
-// begin model
-struct Note: RecordCodable, Identifiable, Equatable {
-    let id: String
-    var text: String
+/// The article's model; the tests of the engine have another one of this name.
+enum NotesModels {
+    // begin model
+    struct Note: RecordCodable, Identifiable, Equatable {
+        let id: String
+        var text: String
 
-    static func resolveConflict(_ conflict: Conflict<Note>) throws -> Note? {
-        try conflict.merged()
+        static func resolveConflict(_ conflict: Conflict<Note>) throws -> Note? {
+            try conflict.merged()
+        }
     }
+    // end model
 }
-// end model
 
 /// The app's engines, which the article makes once: each test has its own.
 @MainActor

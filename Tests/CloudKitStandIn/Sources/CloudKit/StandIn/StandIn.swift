@@ -65,6 +65,11 @@ public enum StandIn {
         if !holds { preconditionFailure("NSInvalidArgumentException: \(what())") }
     }
 
+    /// Whether Apple raises an exception is not documented, so an adapter must not find out.
+    static func check<ID: Hashable>(unique ids: [ID]) {
+        check(Set(ids).count == ids.count, "a request names an item twice")
+    }
+
     /// A value in the class in which Apple's records return it.
     public static func object(_ value: any CKRecordValueProtocol) -> any CKRecordValueProtocol {
         switch value {
