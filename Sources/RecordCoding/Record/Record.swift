@@ -32,7 +32,7 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        details = RecordDetails(RecordDetails.Values(systemFields: systemFields, parent: parent))
+        details = RecordDetails.holding(RecordDetails.Values(systemFields: systemFields, parent: parent))
     }
 
     /// The server's system fields; `nil` if the record was never saved.
@@ -67,6 +67,6 @@ extension Record {
     private mutating func change(_ change: (inout RecordDetails.Values) -> Void) {
         var changed = details?.values ?? RecordDetails.Values()
         change(&changed)
-        details = RecordDetails(changed)
+        details = RecordDetails.holding(changed)
     }
 }

@@ -22,11 +22,10 @@ final class RecordDetails: Hashable, @unchecked Sendable {
     let values: Values
     private var blob: Data?
 
-    /// `nil` if there is nothing to hold.
-    init?(_ values: Values) {
-        if values.isEmpty { return nil }
-        self.values = values
-    }
+    private init(_ values: Values) { self.values = values }
+
+    /// The details with values; `nil` if there is nothing to hold.
+    static func holding(_ values: Values) -> RecordDetails? { values.isEmpty ? nil : RecordDetails(values) }
 
     static func == (lhs: RecordDetails, rhs: RecordDetails) -> Bool {
         lhs === rhs || lhs.values == rhs.values
