@@ -23,7 +23,7 @@ public struct RecordDecoder: Sendable {
     ///   ``RecordCodable`` value has another record name than the record, or if a field has an invalid name;
     ///   an error that the value's own `init(from:)` throws, as it is.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
-        let value = try decode(type, from: record, systemFields: record.systemFields?.encodedBlob)
+        let value = try decode(type, from: record, systemFields: record.systemFieldsBlob)
         if let model = ModelFacts.of(type).model {
             try checkName(of: value, model, record.recordID.recordName)
         }
@@ -46,8 +46,12 @@ public struct RecordDecoder: Sendable {
         )
     }
 
-    /// Decodes fields, and passes a blob to a value that stores system fields.
-    func decode<T: Decodable>(_ type: T.Type, from record: Record, systemFields: Data?) throws -> T {
+    /// Decodes fields, and passes a blob to a value that stores system fields; no other value needs the blob.
+    func decode<T: Decodable>(
+        _ type: T.Type,
+        from record: Record,
+        systemFields: @autoclosure () -> Data?
+    ) throws -> T {
         do throws(RecordCodingError) {
             // A string with different bytes may equal a key of the model, and would be read in place of that
             // key's field.
@@ -56,6 +60,7 @@ public struct RecordDecoder: Sendable {
             throw CodingPlace([]).corrupted(error)
         }
         let facts = ModelFacts.of(type)
+        let systemFields = facts.storing == nil ? nil : systemFields()
         let decoder = FieldDecoder(
             record.fields,
             systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,

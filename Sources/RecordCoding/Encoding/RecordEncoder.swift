@@ -76,7 +76,8 @@ public struct RecordEncoder: Sendable {
         let recordName = model.recordName
         let recordID = RecordID(recordName: recordName, zoneID: zoneID)
         var record = try encode(model, recordType: M.recordType, recordID: recordID)
-        record.encryptedFields = try encryptedFields(of: model, in: record)
+        let encrypted = M.encryptedFields
+        if !encrypted.isEmpty { record.encryptedFields = try checked(encrypted, of: model, in: record) }
         let secondName = model.recordName
         guard secondName.isIdentical(to: recordName) else {
             throw CodingPlace([]).encodingError(
@@ -87,8 +88,12 @@ public struct RecordEncoder: Sendable {
         return record
     }
 
-    private func encryptedFields<M: RecordCodable>(of model: M, in record: Record) throws -> Set<String> {
-        let names = M.encryptedFields
+    /// The names of the fields to encrypt, each of which must be that of a field that can be encrypted.
+    private func checked<M: RecordCodable>(
+        _ names: [String],
+        of model: M,
+        in record: Record
+    ) throws -> Set<String> {
         let absent = names.filter { record.fields[$0] == nil }
         let omitted = absent.isEmpty ? [] : try SchemaEncoder.omittedKeys(of: model, among: absent)
         do throws(RecordCodingError) {

@@ -1,3 +1,5 @@
+import struct Foundation.Data
+
 /// A record as a database stores it: identity, type, fields and system fields.
 ///
 /// In a save, `fields` are the fields to write; a ``RecordValue/null`` clears a field, and other fields stay
@@ -10,7 +12,7 @@ public struct Record: Hashable, Sendable {
     /// The values by field name.
     public var fields: [String: RecordValue]
     /// System fields, parent and encrypted fields; `nil` for most records in memory, to keep them small.
-    private var details: Boxed<Details>?
+    private var details: RecordDetails?
 
     /// Makes a record.
     ///
@@ -30,18 +32,18 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        details = Record.boxed(Details(systemFields: systemFields, parent: parent))
+        details = RecordDetails.holding(RecordDetails.Values(systemFields: systemFields, parent: parent))
     }
 
     /// The server's system fields; `nil` if the record was never saved.
     public var systemFields: SystemFields? {
-        get { details?.value.systemFields }
+        get { details?.values.systemFields }
         set { change { $0.systemFields = newValue } }
     }
 
     /// The parent record in a hierarchy for sharing.
     public var parent: RecordReference? {
-        get { details?.value.parent }
+        get { details?.values.parent }
         set { change { $0.parent = newValue } }
     }
 
@@ -50,7 +52,7 @@ public struct Record: Hashable, Sendable {
     /// They follow from the record type (``RecordCodable/encryptedFields``), so they are part of a request and not
     /// stored: in a record from a database, the set is empty, and the values are decrypted.
     public var encryptedFields: Set<String> {
-        get { details?.value.encryptedFields ?? [] }
+        get { details?.values.encryptedFields ?? [] }
         set { change { $0.encryptedFields = newValue } }
     }
 
@@ -59,21 +61,12 @@ public struct Record: Hashable, Sendable {
 }
 
 extension Record {
-    private struct Details: Hashable, Sendable {
-        var systemFields: SystemFields?
-        var parent: RecordReference?
-        var encryptedFields: Set<String> = []
+    /// The system fields as a blob, which is made when it is needed first; copies of the record share it.
+    var systemFieldsBlob: Data? { details?.systemFieldsBlob }
 
-        var isEmpty: Bool { systemFields == nil && parent == nil && encryptedFields.isEmpty }
-    }
-
-    private mutating func change(_ change: (inout Details) -> Void) {
-        var changed = details?.value ?? Details()
+    private mutating func change(_ change: (inout RecordDetails.Values) -> Void) {
+        var changed = details?.values ?? RecordDetails.Values()
         change(&changed)
-        details = Record.boxed(changed)
-    }
-
-    private static func boxed(_ details: Details) -> Boxed<Details>? {
-        details.isEmpty ? nil : .value(details)
+        details = RecordDetails.holding(changed)
     }
 }

@@ -83,6 +83,50 @@ final class SystemFieldsTests: XCTestCase {
         )
     }
 
+    func testAModelHasTheSystemFieldsOfItsRecordAfterEachChange() throws {
+        var record = Record(
+            recordType: "Stored",
+            recordID: RecordID(recordName: "s"),
+            systemFields: systemFields
+        )
+        record.fields = ["recordName": "s", "title": ""]
+        func blob(_ record: Record) throws -> Data? {
+            try RecordDecoder().decode(Stored.self, from: record).systemFields
+        }
+        XCTAssertEqual(try blob(record), systemFields.encodedBlob)
+        let old = record
+        // The record stays equal, but a model needs the new archive to be saved again.
+        record.systemFields?.archive = Data([3])
+        XCTAssertEqual(record, old)
+        XCTAssertEqual(try SystemFields(blob: XCTUnwrap(blob(record))).archive, Data([3]))
+        XCTAssertEqual(try blob(old), systemFields.encodedBlob)
+        record.parent = RecordReference(recordName: "p")
+        XCTAssertEqual(try SystemFields(blob: XCTUnwrap(blob(record))).archive, Data([3]))
+        record.systemFields = nil
+        XCTAssertNil(try blob(record))
+    }
+
+    func testTheBlobIsMadeOnceForARecordAndItsCopies() throws {
+        let record = Record(
+            recordType: "Stored",
+            recordID: RecordID(recordName: "s"),
+            fields: ["recordName": "s", "title": ""],
+            systemFields: systemFields
+        )
+        func bytes(_ record: Record) throws -> UnsafeRawPointer? {
+            try XCTUnwrap(RecordDecoder().decode(Stored.self, from: record).systemFields)
+                .withUnsafeBytes(\.baseAddress)
+        }
+        let first = try RecordDecoder().decode(Stored.self, from: record)
+        var copy = record
+        copy.fields["title"] = "b"
+        try withExtendedLifetime(first) {
+            let address = first.systemFields?.withUnsafeBytes(\.baseAddress)
+            XCTAssertEqual(try bytes(record), address)
+            XCTAssertEqual(try bytes(copy), address)
+        }
+    }
+
     func testTheKeyIsAnOrdinaryFieldInOtherTypes() throws {
         XCTAssertEqual(try fields(Plain(systemFields: Data([1])))["systemFields"], .bytes(Data([1])))
         XCTAssertEqual(try fields(Box(value: Stored(systemFields: Data([1]))))["value"]?.kind, .bytes)
