@@ -101,8 +101,12 @@ final class CloudKitEngineFactTests: XCTestCase {
         try await engine.upload(Memo(id: "a", title: "one"))
         await engine.waitUntilIdle()
         XCTAssertEqual(service.log.with { $0.requests }, [])
+        let cancellation = expectation(description: "The request is cancelled.")
+        service.afterCancellation.with { $0 = { cancellation.fulfill() } }
         clock.advance(by: configuration.requestDeadline)
         await engine.waitUntilIdle()
+        // The engine does not wait for the request that it cancels.
+        await fulfillment(of: [cancellation], timeout: 60)
         XCTAssertEqual(service.log.with { $0.requests }, ["cancelled"])
         clock.advance(by: .seconds(300))
         await engine.waitUntilIdle()

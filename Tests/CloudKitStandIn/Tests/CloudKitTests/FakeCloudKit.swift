@@ -35,6 +35,8 @@ final class FakeCloudKit: StandInService {
     let fault = Shared<CKError?>(nil)
     /// Runs after the user was looked up, and before the answer arrives.
     let afterLookUp = Shared<(@Sendable () -> Void)?>(nil)
+    /// Runs after a request was cancelled.
+    let afterCancellation = Shared<(@Sendable () -> Void)?>(nil)
     /// The fields that were saved encrypted or not, by type and name, for ever.
     private let encryption: Shared<[String: Bool]>
 
@@ -93,12 +95,17 @@ final class FakeCloudKit: StandInService {
         do {
             return try await request()
         } catch let error as CloudError {
-            if Task.isCancelled { log.with { $0.requests.append("cancelled") } }
+            if Task.isCancelled { noteCancellation() }
             throw native(error)
         } catch is CancellationError {
-            log.with { $0.requests.append("cancelled") }
+            noteCancellation()
             throw CKError(.operationCancelled)
         }
+    }
+
+    private func noteCancellation() {
+        log.with { $0.requests.append("cancelled") }
+        afterCancellation.with { $0 }?()
     }
 
     func native(_ error: CloudError) -> CKError {
