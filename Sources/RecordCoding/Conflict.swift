@@ -16,7 +16,7 @@ public struct Conflict<Model: RecordCodable>: Sendable {
     /// When the edit in the cloud was made, by the clock of its device; never later than the save date.
     public let serverEdited: Date
 
-    /// Makes a conflict, in the engine or in an app's tests.
+    /// Creates a conflict, in the engine or in an app's tests.
     ///
     /// - Parameters:
     ///   - client: The newest model on this device.

@@ -84,7 +84,7 @@ struct StateLocation: Sendable {
         fileSystem is LocalFileSystem ? LocalFileSystem.canonicalPath(of: path) : nil
     }
 
-    /// Makes a function that draws the number of a log: at random, or from the seed and the directory.
+    /// Creates a function that draws the number of a log: at random, or from the seed and the directory.
     private static func logNumbers(
         of identity: StateIdentity,
         seed: UInt64?

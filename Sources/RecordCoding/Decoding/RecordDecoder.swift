@@ -8,7 +8,7 @@ import struct Foundation.Data
 /// `init(from:)` of a property's type may run with a null that the record does not have, as well as without a
 /// value (see ``RecordEncoder``); it must throw an error for what it cannot read, not trap.
 public struct RecordDecoder: Sendable {
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init() {}
 
     /// Decodes the fields of a record.

@@ -33,7 +33,7 @@
 /// value wins. Values that cannot be stored without loss are refused: NaN and infinities, integers outside
 /// `Int64`, dates outside the years 1 to 9999, and file URLs inside nested values.
 public struct RecordEncoder: Sendable {
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init() {}
 
     /// Encodes any value whose top level is a keyed container.

@@ -5,7 +5,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was expected or is wrong.
     package let reason: String
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - offset: The position of the byte at which reading stopped.

@@ -26,14 +26,14 @@ package struct JSONReader {
     /// Whether no member of the current container was read yet, so that no comma is expected.
     private var isFirst = false
 
-    /// Makes a reader for a whole text.
+    /// Creates a reader for a whole text.
     ///
     /// - Parameter bytes: The text; shared, not copied.
     package init(_ bytes: [UInt8]) {
         self.init(bytes, in: 0..<bytes.count)
     }
 
-    /// Makes a reader for a part of a longer text; offsets refer to the whole text.
+    /// Creates a reader for a part of a longer text; offsets refer to the whole text.
     ///
     /// - Parameters:
     ///   - bytes: The text; shared, not copied.

@@ -14,7 +14,7 @@ package struct JSONWriter {
     /// Whether a slash is written as `\/`, as Foundation's encoder does.
     private let escapesSlashes: Bool
 
-    /// Makes an empty writer.
+    /// Creates an empty writer.
     ///
     /// - Parameters:
     ///   - capacity: The number of bytes to make room for.

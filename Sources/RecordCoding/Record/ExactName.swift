@@ -12,7 +12,7 @@ package struct ExactName: Hashable, Sendable {
     /// The hash of the name's bytes, which is the same in every process.
     package let digest: UInt32
 
-    /// Makes a key from a name, and computes its hash.
+    /// Creates a key from a name, and computes its hash.
     ///
     /// - Parameter text: The name.
     package init(_ text: String) {

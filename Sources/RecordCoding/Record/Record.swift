@@ -14,7 +14,7 @@ public struct Record: Hashable, Sendable {
     /// System fields, parent and encrypted fields; `nil` for most records in memory, to keep them small.
     private var details: RecordDetails?
 
-    /// Makes a record.
+    /// Creates a record.
     ///
     /// - Parameters:
     ///   - recordType: The record type.

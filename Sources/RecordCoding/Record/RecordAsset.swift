@@ -13,7 +13,7 @@ public struct RecordAsset: Hashable, Sendable, Codable {
     /// The size in bytes; `nil` if unknown.
     public var size: Int64?
 
-    /// Makes an asset value.
+    /// Creates an asset value.
     ///
     /// - Parameters:
     ///   - fileChecksum: The database's checksum of the bytes.

@@ -10,7 +10,7 @@ public struct RecordID: Hashable, Sendable, Codable {
     /// The zone that holds the record.
     public var zoneID: ZoneID
 
-    /// Makes a record ID without checking the names, which are checked when they are used.
+    /// Creates a record ID without checking the names, which are checked when they are used.
     ///
     /// - Parameters:
     ///   - recordName: The record's name.

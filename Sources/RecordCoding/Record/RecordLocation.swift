@@ -21,7 +21,7 @@ public struct RecordLocation: Hashable, Sendable, Codable {
     /// When the location was measured.
     public var timestamp: Date?
 
-    /// Makes a location; omitted values were not measured.
+    /// Creates a location; omitted values were not measured.
     ///
     /// - Parameters:
     ///   - latitude: Degrees north, -90 to 90.

@@ -17,7 +17,7 @@ public struct RecordReference: Hashable, Sendable, Codable {
     /// What happens when the target is deleted.
     public var action: Action
 
-    /// Makes a reference to a record.
+    /// Creates a reference to a record.
     ///
     /// - Parameters:
     ///   - recordName: The name of the target record.

@@ -1,40 +1,40 @@
 extension RecordValue: ExpressibleByStringLiteral {
-    /// Makes a string value.
+    /// Creates a string value.
     ///
     /// - Parameter value: The string.
     public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension RecordValue: ExpressibleByIntegerLiteral {
-    /// Makes an int64 value.
+    /// Creates an int64 value.
     ///
     /// - Parameter value: The integer.
     public init(integerLiteral value: Int64) { self = .int64(value) }
 }
 
 extension RecordValue: ExpressibleByFloatLiteral {
-    /// Makes a double value.
+    /// Creates a double value.
     ///
     /// - Parameter value: The number.
     public init(floatLiteral value: Double) { self = .double(value) }
 }
 
 extension RecordValue: ExpressibleByBooleanLiteral {
-    /// Makes an int64 value of 0 or 1, which is how CloudKit stores Booleans.
+    /// Creates an int64 value of 0 or 1, which is how CloudKit stores Booleans.
     ///
     /// - Parameter value: The Boolean.
     public init(booleanLiteral value: Bool) { self = .int64(value ? 1 : 0) }
 }
 
 extension RecordValue: ExpressibleByArrayLiteral {
-    /// Makes a list.
+    /// Creates a list.
     ///
     /// - Parameter elements: The elements, all of one kind.
     public init(arrayLiteral elements: RecordValue...) { self = .list(elements) }
 }
 
 extension RecordValue: ExpressibleByNilLiteral {
-    /// Makes a null, which clears a field.
+    /// Creates a null, which clears a field.
     ///
     /// - Parameter nilLiteral: Nothing.
     public init(nilLiteral: ()) { self = .null }

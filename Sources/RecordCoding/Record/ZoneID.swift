@@ -19,7 +19,7 @@ public struct ZoneID: Hashable, Sendable, Codable {
     /// The user record name of the owner, or ``currentUserOwnerName``.
     public var ownerName: String
 
-    /// Makes a zone ID without checking the names, which are checked when they are used.
+    /// Creates a zone ID without checking the names, which are checked when they are used.
     ///
     /// - Parameters:
     ///   - zoneName: The zone's name.

@@ -11,7 +11,7 @@
             return archiver.encodedData
         }
 
-        /// Makes a record without fields from archived system fields.
+        /// Creates a record without fields from archived system fields.
         ///
         /// - Returns: The record; `nil` if the archive is not one.
         static func restored(from archive: Data) -> CKRecord? {

@@ -163,7 +163,7 @@
     }
 
     extension CKSubscription {
-        /// Makes a subscription whose pushes wake the app and show nothing.
+        /// Creates a subscription whose pushes wake the app and show nothing.
         fileprivate static func silent(_ subscription: CloudSubscription) throws(CloudError) -> CKSubscription
         {
             if subscription.subscriptionID.isEmpty {

@@ -52,7 +52,7 @@ public final class FakeCloud: Sendable {
     private let date: @Sendable () -> Date
     private let state: Locked<State>
 
-    /// Makes an empty cloud.
+    /// Creates an empty cloud.
     ///
     /// - Parameters:
     ///   - identifier: The name of the cloud; a unique one by default.
@@ -73,7 +73,7 @@ public final class FakeCloud: Sendable {
         state = Locked(State(ledger: ledger))
     }
 
-    /// Makes an empty cloud with a test's clock.
+    /// Creates an empty cloud with a test's clock.
     ///
     /// Use the same clock for the engines, so that time passes for all of them at once.
     ///
@@ -96,7 +96,7 @@ public final class FakeCloud: Sendable {
         set { state.withLock { $0.epoch = newValue } }
     }
 
-    /// Makes a connection for a new device to a user's private database.
+    /// Creates a connection for a new device to a user's private database.
     ///
     /// - Parameter user: The user record name of the user who is signed in on the device.
     /// - Returns: The connection, which keeps the cloud alive.

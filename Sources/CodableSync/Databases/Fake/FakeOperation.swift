@@ -2,25 +2,25 @@
 public enum FakeOperation: String, Hashable, Sendable, CaseIterable {
     /// Any request.
     case any
-    /// ``CloudDatabase/accountStatus()``.
+    /// Calls of ``CloudDatabase/accountStatus()``.
     case accountStatus
-    /// ``CloudDatabase/userRecordName()``.
+    /// Calls of ``CloudDatabase/userRecordName()``.
     case userRecordName
-    /// ``CloudDatabase/modifyRecords(saving:deleting:savePolicy:atomically:)``.
+    /// Calls of ``CloudDatabase/modifyRecords(saving:deleting:savePolicy:atomically:)``.
     case modifyRecords
-    /// ``CloudDatabase/records(for:desiredKeys:)``.
+    /// Calls of ``CloudDatabase/records(for:desiredKeys:)``.
     case records
-    /// ``CloudDatabase/modifyRecordZones(saving:deleting:)``.
+    /// Calls of ``CloudDatabase/modifyRecordZones(saving:deleting:)``.
     case modifyRecordZones
-    /// ``CloudDatabase/recordZones(for:)``.
+    /// Calls of ``CloudDatabase/recordZones(for:)``.
     case recordZones
-    /// ``CloudDatabase/databaseChanges(since:resultsLimit:)``.
+    /// Calls of ``CloudDatabase/databaseChanges(since:resultsLimit:)``.
     case databaseChanges
-    /// ``CloudDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``.
+    /// Calls of ``CloudDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``.
     case recordZoneChanges
-    /// ``CloudDatabase/modifySubscriptions(saving:deleting:)``.
+    /// Calls of ``CloudDatabase/modifySubscriptions(saving:deleting:)``.
     case modifySubscriptions
-    /// ``CloudDatabase/allSubscriptions()``.
+    /// Calls of ``CloudDatabase/allSubscriptions()``.
     case allSubscriptions
 
     /// Whether a fault for this kind applies to another kind.

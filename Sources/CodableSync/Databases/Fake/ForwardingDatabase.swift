@@ -26,7 +26,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     /// The database that performs the requests.
     public let base: any CloudDatabase
 
-    /// Makes a database that forwards to another one.
+    /// Creates a database that forwards to another one.
     ///
     /// - Parameter base: The database that performs the requests.
     public init(_ base: any CloudDatabase) {

@@ -33,7 +33,7 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
     /// What happened, where, and what to do about it.
     public var message: String
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.

@@ -153,7 +153,7 @@ struct LedgerSeal: Sendable {
     private let bytes: [UInt8]
     private let position: LogPosition
 
-    /// Makes a seal from a line; `nil` if the line does not start an epoch.
+    /// Creates a seal from a line; `nil` if the line does not start an epoch.
     init?(_ entry: LedgerEntry, _ line: some Sequence<UInt8>, _ position: LogPosition) {
         guard case .epochBegan = entry.change else { return nil }
         bytes = Array(line)

@@ -1,6 +1,6 @@
-/// What a stream tells.
+/// What a stream reports.
 package enum StreamKind: Equatable, Sendable {
-    /// `changes`: what others did and what was confirmed, until it is accepted.
+    /// `changes`: other devices' changes and confirmed saves, until the app accepts them.
     case changes
     /// `liveChanges`: everything that reads show, and each change of it.
     case live
