@@ -2,7 +2,7 @@ public import RecordCoding
 
 /// One element of a stream of changes: at most 200 records of one kind.
 ///
-/// Handle every case: a case that an app ignores leaves wrong data on its screens.
+/// Handle every case: if an app ignores one, its screens show wrong data.
 public enum ModelChange<Model: RecordCodable>: Sendable {
     /// Discard what you show: all known models follow as ``updated(_:)``, and then ``replayed``.
     ///

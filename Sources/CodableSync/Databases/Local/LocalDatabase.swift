@@ -28,7 +28,7 @@ public import struct Foundation.URL
 public final class LocalDatabase: CloudDatabase {
     /// The directory.
     public let directory: URL
-    /// The user whose database it is.
+    /// The user who owns the database.
     public let user: String
     /// What one request may carry.
     public let limits: DatabaseLimits
