@@ -16,8 +16,9 @@ public import struct Foundation.URL
 ///
 /// You can restore the whole directory from a backup, preferably while no process uses it. Devices with newer
 /// data then upload it again, delete nothing, and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that
-/// were deleted since the backup may come back. The exception is a device that missed thousands of openings of the
-/// directory: its change token counts as expired, and records that only it has count as deleted.
+/// were deleted since the backup may come back. The exception is a device that did not sync while the directory
+/// was opened thousands of times: its change token counts as expired, and records that only it has count as
+/// deleted.
 ///
 /// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an
 /// error that names it, and engines retry them as after a network failure.
