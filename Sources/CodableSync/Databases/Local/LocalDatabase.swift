@@ -20,7 +20,7 @@ public import struct Foundation.URL
 /// was opened thousands of times: its change token counts as expired, and records that only it has count as
 /// deleted.
 ///
-/// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an
+/// Processes take turns. If one hangs during its turn, the others' requests fail after 20 seconds with an
 /// error that names it, and engines retry them as after a network failure.
 ///
 /// Fields in `RecordCodable.encryptedFields` are stored unencrypted.
