@@ -1,6 +1,6 @@
 public import RecordCoding
 
-/// One element of a stream of changes: at most 200 records of one kind.
+/// One element of a stream of changes: at most 200 records with the same kind of change.
 ///
 /// Handle every case: if an app ignores one, its screens show wrong data.
 public enum ModelChange<Model: RecordCodable>: Sendable {

@@ -5,7 +5,7 @@ extension RecordSchema {
     /// needs no indexes; those on system fields let CloudKit Console list the records. The permissions are
     /// CloudKit's defaults, and matter only in the public database.
     ///
-    /// - Parameter schemas: The record types, each once.
+    /// - Parameter schemas: The schemas of the record types, each once.
     /// - Returns: The text, which does not depend on the order of `schemas`.
     public static func text(for schemas: [RecordSchema]) -> String {
         let types = schemas.sorted { $0.recordType < $1.recordType }.map { schema in
