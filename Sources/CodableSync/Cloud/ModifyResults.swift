@@ -4,7 +4,7 @@ public import RecordCoding
 public struct ModifyRecordsResult: Sendable, Equatable {
     /// For each record to save: the server's copy, or why it was not saved.
     public var saveResults: [RecordID: Result<Record, CloudError>]
-    /// For each record to delete: `nil`, or why it was not deleted.
+    /// For each record to delete: `nil` if it was deleted, or why it was not.
     public var deleteResults: [RecordID: CloudError?]
 
     /// Creates the results.

@@ -16,7 +16,7 @@ public struct SyncDiagnostics: Hashable, Sendable {
     public var pendingCount: Int
     /// The number of parked changes.
     public var parkedCount: Int
-    /// The number of records with a change that the app has not accepted.
+    /// The number of records with a change that the app has not accepted yet: see ``SyncEngine/changes``.
     public var undeliveredCount: Int
     /// The records whose cloud version could not be decoded since the engine was opened, or was written by a
     /// newer version of the app, in order of their names.

@@ -90,7 +90,7 @@ extension SyncError: CustomStringConvertible, LocalizedError {
     /// The message.
     public var description: String { message }
 
-    /// The message.
+    /// The message, which `localizedDescription` returns.
     public var errorDescription: String? { message }
 }
 

@@ -4,7 +4,8 @@ public struct SyncSummary: Hashable, Sendable {
     ///
     /// An edit equal to the cloud's version is neither sent nor counted.
     public var sent = 0
-    /// The number of records known to this device that the server deleted at its request.
+    /// The number of records that the server deleted at this device's request; records that this device did
+    /// not know are not counted.
     public var deleted = 0
     /// The number of records changed or deleted by other devices, found in a page, a look-up or a conflict.
     public var fetched = 0

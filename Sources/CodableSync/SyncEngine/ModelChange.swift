@@ -1,8 +1,8 @@
 public import RecordCoding
 
-/// One element of a stream of changes: at most 200 records of one kind.
+/// One element of a stream of changes: at most 200 records with the same kind of change.
 ///
-/// Handle every case: a case that an app ignores leaves wrong data on its screens.
+/// Handle every case: if an app ignores one, its screens show wrong data.
 public enum ModelChange<Model: RecordCodable>: Sendable {
     /// Discard what you show: all known models follow as ``updated(_:)``, and then ``replayed``.
     ///

@@ -22,8 +22,8 @@ extension SyncEngine {
     /// - If a newer version of the app has written the record, the draft is applied to the version that this
     ///   device still shows, and parked as with ``upload(_:)-([Model])``.
     /// - A nested value counts as one field.
-    /// - A screen that saves repeatedly must pass the model that it saved last as the original: once the cloud has
-    ///   a save, that save counts as a change since an older original.
+    /// - A screen that saves repeatedly must pass the model that it saved last as the original. Otherwise,
+    ///   once the cloud has an earlier save, that save counts as a change since the original.
     ///
     /// - Parameters:
     ///   - draft: The edited model.

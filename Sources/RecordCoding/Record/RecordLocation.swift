@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// A location on the earth, with other measured values.
+/// A location on the earth, with altitude, accuracy, course and speed.
 ///
 /// The properties are those of Core Location's `CLLocation`, which CloudKit stores.
 public struct RecordLocation: Hashable, Sendable, Codable {

@@ -3,10 +3,10 @@ extension RecordSchema {
     ///
     /// An import replaces the container's development schema, so pass all record types of the app. The engine
     /// needs no indexes; those on system fields let CloudKit Console list the records. The permissions are
-    /// CloudKit's defaults, and matter in the public database only.
+    /// CloudKit's defaults, and matter only in the public database.
     ///
-    /// - Parameter schemas: The record types, each once.
-    /// - Returns: The text, the same for the same types in any order.
+    /// - Parameter schemas: The schemas of the record types, each once.
+    /// - Returns: The text, which does not depend on the order of `schemas`.
     public static func text(for schemas: [RecordSchema]) -> String {
         let types = schemas.sorted { $0.recordType < $1.recordType }.map { schema in
             let fields = schema.fields.sorted { $0.key < $1.key }.map {

@@ -160,7 +160,7 @@ extension FakeCloud {
         read { $0.usedBytes(of: user) }
     }
 
-    /// Signs a user out on all devices.
+    /// Signs a user out on all of the user's devices.
     ///
     /// - Parameter user: The user.
     public func signOut(user: String = FakeCloud.defaultUser) {

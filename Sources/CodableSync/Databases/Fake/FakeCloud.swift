@@ -57,7 +57,7 @@ public final class FakeCloud: Sendable {
     /// - Parameters:
     ///   - identifier: The name of the cloud; a unique one by default.
     ///   - limits: The limits of a request; CloudKit's by default.
-    ///   - options: What it does where CloudKit's behaviour is uncertain.
+    ///   - options: What the cloud does where CloudKit's behaviour is uncertain.
     ///   - date: The server's clock, for modification dates and for throttling; the system's by default.
     public init(
         identifier: String? = nil,

@@ -3,7 +3,7 @@
 /// ```swift
 /// let held = database.hold(.modifyRecords)
 /// try await engine.upload(note)
-/// await held.arrived()            // the save is on its way, and nothing has been stored
+/// await held.arrived()            // the save is on its way; the cloud has stored nothing yet
 /// try await engine.edit(note) { $0.title = "Newer" }  // … so this edit is made during the upload
 /// held.release()
 /// ```

@@ -16,10 +16,11 @@ public import struct Foundation.URL
 ///
 /// You can restore the whole directory from a backup, preferably while no process uses it. Devices with newer
 /// data then upload it again, delete nothing, and emit ``SyncEvent/zoneLost(_:)`` without a reason; records that
-/// were deleted since the backup may come back. The exception is a device that missed thousands of openings of the
-/// directory: its change token counts as expired, and records that only it has count as deleted.
+/// were deleted since the backup may come back. The exception is a device that did not sync while the directory
+/// was opened thousands of times: its change token counts as expired, and records that only it has count as
+/// deleted.
 ///
-/// Processes take turns. If one stops during its turn, the others' requests fail after 20 seconds with an
+/// Processes take turns. If one hangs during its turn, the others' requests fail after 20 seconds with an
 /// error that names it, and engines retry them as after a network failure.
 ///
 /// Fields in `RecordCodable.encryptedFields` are stored unencrypted.
@@ -28,7 +29,7 @@ public import struct Foundation.URL
 public final class LocalDatabase: CloudDatabase {
     /// The directory.
     public let directory: URL
-    /// The user whose database it is.
+    /// The user who owns the database.
     public let user: String
     /// What one request may carry.
     public let limits: DatabaseLimits
