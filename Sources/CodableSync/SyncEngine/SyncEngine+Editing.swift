@@ -11,10 +11,11 @@ extension SyncEngine {
     /// ```
     ///
     /// The closure gets the current version of the record, which may be newer than the model you pass: it
-    /// includes changes from other devices, and all earlier edits on this one. So concurrent edits both survive,
-    /// and fields that the closure does not touch keep their newest values, even if this version of the app can
-    /// decode only a part of a value. The closure runs on the caller's actor, in the order of the calls. Later calls for this record wait for it; other calls do not. The closure runs again if
-    /// another device's change arrives in between, so it should only edit the model.
+    /// includes changes from other devices, and all earlier edits on this one. So concurrent edits both
+    /// survive, and fields that the closure does not touch keep their newest values, even if this version of
+    /// the app can decode only a part of a value. The closure runs on the caller's actor, in the order of the
+    /// calls. Later calls for this record wait for it; other calls do not. The closure runs again if another
+    /// device's change arrives in between, so it should only edit the model.
     ///
     /// Returns once the change is durable on this device; sending happens in the background. If the closure
     /// throws, or changes nothing, nothing is queued.

@@ -12,8 +12,11 @@ public import RecordCoding
 /// An engine is a value: copy it and keep it anywhere. It starts by itself, with its first call or the first
 /// request on one of its streams. All copies share one ``container``. Neither a waiting stream nor a request in
 /// flight keeps the container alive. Releasing the last copy closes it like ``close()``, but in the background;
-/// pending changes are sent after the next launch. An engine that opens a directory that another engine of the same
-/// process still uses waits until it is released.
+/// pending changes are sent after the next launch.
+///
+/// One engine at a time uses a directory: while it does, the calls of another one throw
+/// ``SyncError/Code-swift.enum/stateInUse``. An engine that opens the directory of one that is still closing in
+/// this process waits for it.
 public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// What the engine shares with its copies: the account, the state on this device, the queue of calls.
     public let container: SyncContainer
