@@ -4,20 +4,20 @@ public struct SyncSummary: Hashable, Sendable {
     ///
     /// An edit equal to the cloud's version is neither sent nor counted.
     public var sent = 0
-    /// The number of records known to this device that the server deleted at its request.
+    /// The number of known records that the server deleted at this device's request.
     public var deleted = 0
     /// The number of records changed or deleted by other devices, found in a page, a look-up or a conflict.
     public var fetched = 0
     /// The number of fetched records that cannot be decoded.
     ///
-    /// The engine keeps them and does not deliver them; ``SyncEvent/undecodable(recordName:reason:)`` names
+    /// The engine keeps them but doesn't deliver them; ``SyncEvent/undecodable(recordName:reason:)`` names
     /// each one.
     public var undecodable = 0
-    /// The number of conflicts that the model resolved, without those in which it threw.
+    /// The number of conflicts that the model resolved, excluding those in which it threw.
     public var conflictsResolved = 0
-    /// The number of changes that were parked during the call.
+    /// The number of changes parked during the call.
     public var parked = 0
-    /// The number of changes that are still waiting when the call returns, without parked ones.
+    /// The number of changes still waiting when the call returns, excluding parked ones.
     public var pending = 0
 
     /// Creates an empty summary.
