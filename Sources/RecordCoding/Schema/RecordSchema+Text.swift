@@ -6,7 +6,7 @@ extension RecordSchema {
     /// CloudKit's defaults, and matter in the public database only.
     ///
     /// - Parameter schemas: The record types, each once.
-    /// - Returns: The text, the same for the same types in any order.
+    /// - Returns: The text, which doesn't depend on the order of the types.
     public static func text(for schemas: [RecordSchema]) -> String {
         let types = schemas.sorted { $0.recordType < $1.recordType }.map { schema in
             let fields = schema.fields.sorted { $0.key < $1.key }.map {
