@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the rooms tell each other.
+/// Passing notices between rooms.
 extension SyncStateMachine {
     /// Passes on what a room has told and what its entries have changed, until nothing is left.
     mutating func settle() {

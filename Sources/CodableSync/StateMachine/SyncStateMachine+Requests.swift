@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Which request is next, and what a waiting change does not wait for.
+/// Choosing the next request, and the changes that don't wait.
 extension SyncStateMachine {
     var isSlotFree: Bool {
         if account.lane.isBusy || zone.lane.isBusy || sending.lane.isBusy { return false }

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries about the owner of the state.
+/// Journal entries about the owner of the state.
 package enum AccountEntry: Equatable, Sendable {
     /// The identity of a new state, written once.
     case made(for: StateIdentity)

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The user's account: nothing is requested before the user is known, and no user's data is used for another.
+/// Tracks the user's account: no request precedes the look-up of the user, and users never share data.
 struct AccountMachine: Sendable {
     /// How long an account look-up is valid; it expires because the signal of a change may be lost.
     static var validity: Duration { .seconds(300) }

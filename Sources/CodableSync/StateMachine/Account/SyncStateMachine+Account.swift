@@ -1,4 +1,4 @@
-/// The account, and replacing a user's state with that of another user.
+/// Handling the account, and replacing a user's state with another user's.
 extension SyncStateMachine {
     mutating func take(_ input: AccountInput) {
         switch input {

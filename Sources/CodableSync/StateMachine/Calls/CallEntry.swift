@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries about what the app's calls changed, and what its reads returned.
+/// Journal entries about what the app's calls changed and what its reads returned.
 package enum CallEntry: Equatable, Sendable {
     /// The app uploaded or deleted a record, so it has seen these contents.
     case queued(RecordKey, type: ExactName, LocalChange)
@@ -55,7 +55,7 @@ package enum CallEntry: Equatable, Sendable {
     }
 }
 
-/// Contents that the app has, other than from a stream.
+/// Contents that the app has from a source other than a stream.
 package struct SeenContents: Equatable, Sendable, RecordKeyed {
     package enum Kind: String, Sendable {
         /// A read has returned these contents, or none.

@@ -1,4 +1,4 @@
-/// What the app's calls ask for, and what its reads have returned.
+/// The app's calls, and the contents that its reads returned.
 package enum CallInput: Equatable, Sendable {
     /// The app called `start`, or used the engine for the first time.
     case start

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Whether the engine runs, and the callers that wait until everything is sent and fetched.
+/// Tracks whether the engine runs, and the callers that wait until everything is sent and fetched.
 struct CallMachine: Sendable {
     /// Whether the engine was started.
     private(set) var isStarted = false

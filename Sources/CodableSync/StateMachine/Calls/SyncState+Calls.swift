@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the app's calls mean for the state.
+/// Applying the app's calls to the state.
 extension SyncState {
     /// The entries for a change that the app makes; none for an initial model that the user has changed
     /// since.

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the machine knows about its journal: the batches that are being stored, and whether a flush is owed.
+/// The machine's view of its journal: the batches being stored, and whether a flush is due.
 struct Journal: Sendable {
     /// How long stored entries may stay unflushed.
     static var flushDelay: Duration { .seconds(1) }

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The wait that the server orders for all requests; it outlives a restart, and no call ends it early.
+/// The delay that the server requires for all requests; it survives a restart, and no call ends it early.
 struct ServerWait: Equatable, Sendable {
     /// The end of the last wait that was ordered, which may be over.
     private(set) var until: Duration?

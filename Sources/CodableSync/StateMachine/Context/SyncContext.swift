@@ -2,7 +2,8 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// What all rooms share: the state and its journal, the time, and what the current input leads to.
+/// The context that all rooms share: the state and its journal, the time, and the effects of the current
+/// input.
 struct SyncContext: Sendable {
     var configuration: MachineConfiguration
     /// The durable state; records change only through ``append(_:then:)`` and ``undo(from:_:)``.

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries about what the app's streams took, and what they need to know after a restart.
+/// Journal entries about what the app's streams took and what they need after a restart.
 package enum DeliveryEntry: Equatable, Sendable {
     /// The app has accepted these changes; a change that was not accepted is delivered again.
     case accepted([AcceptedChange])
@@ -44,7 +44,7 @@ extension AcceptedChange {
     }
 }
 
-/// How far the app is in getting everything again after a `.reset`.
+/// The app's progress in receiving everything again after a `.reset`.
 package enum ResetStage: String, Equatable, Sendable {
     /// No record that follows it is accepted.
     case due
@@ -52,7 +52,7 @@ package enum ResetStage: String, Equatable, Sendable {
     case begun
 }
 
-/// A record of which reads show other contents than before.
+/// A record whose contents changed in reads.
 struct Reshown: Equatable, Sendable {
     var key: RecordKey
     /// Whether they are this device's edit, which the cloud has confirmed.

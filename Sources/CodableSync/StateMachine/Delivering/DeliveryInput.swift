@@ -1,4 +1,4 @@
-/// Requests of the app's streams, and what became of an element.
+/// Requests from the app's streams, and the outcomes of their elements.
 package enum DeliveryInput: Equatable, Sendable {
     /// A stream requests its next element, which accepts the one that it holds.
     case streamRequested(StreamID, StreamKind = .changes)

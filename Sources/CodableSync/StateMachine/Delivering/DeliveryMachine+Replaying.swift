@@ -1,4 +1,4 @@
-/// Giving everything that is known: at the first request ever, and again after a `.reset`.
+/// Replaying everything known: at the very first request, and again after a `.reset`.
 extension DeliveryMachine {
     /// Makes everything that is known undelivered if a stream of `changes` needs it.
     mutating func beginReplay(_ context: inout SyncContext) {

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Elements that cannot be delivered as they are, and what reads could not decode.
+/// Handling elements that can't be delivered as they are, and contents that reads couldn't decode.
 extension DeliveryMachine {
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
     /// newer version arrived.

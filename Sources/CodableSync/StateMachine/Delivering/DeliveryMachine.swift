@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Delivering changes to the app's streams, and accepting a change once every stream has taken it.
+/// Delivers changes to the app's streams, and accepts a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
     var streams: [StreamState] = []
     /// Counts the times that all versions were forgotten or batches were undone; what a read returned before

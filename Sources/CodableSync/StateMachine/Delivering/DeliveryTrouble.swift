@@ -1,5 +1,5 @@
-/// The changes that are suspected of having crashed the app, and the contents that could not be decoded since
-/// the engine was opened.
+/// The changes suspected of crashing the app, and the contents that couldn't be decoded since the engine
+/// opened.
 struct DeliveryTrouble: Sendable {
     /// Records that were handed out and not accepted when the previous process ended; those handed out alone
     /// are last.

@@ -2,7 +2,7 @@ import RecordCoding
 
 /// What the loop over a live stream shows, and what its next element adds.
 struct LiveView: Equatable, Sendable {
-    /// One record of the element that the stream holds or is about to get.
+    /// One record of the element that the stream holds or gets next.
     struct Item: Equatable, Sendable, RecordKeyed {
         var key: RecordKey
         var kind: Undelivered.Kind

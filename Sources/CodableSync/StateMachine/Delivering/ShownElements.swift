@@ -1,6 +1,7 @@
-/// The records that live streams hold, and those over which earlier processes may have died.
+/// The records that live streams hold, and those that may have crashed earlier processes.
 ///
-/// Live streams also show records without an undelivered change, so that suspicion is by record.
+/// Live streams also show records without an undelivered change, so the suspicion applies to a record, not to
+/// a change.
 package struct ShownElements: Equatable, Sendable {
     /// The records that a stream holds.
     package struct Element: Equatable, Sendable {

@@ -1,4 +1,4 @@
-/// Which element a stream gets next.
+/// Choosing the element that a stream gets next.
 extension StreamState {
     /// The maximum number of records in one element.
     static var maximumElement: Int { 200 }

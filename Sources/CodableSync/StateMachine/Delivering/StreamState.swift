@@ -25,7 +25,7 @@ struct StreamState: Equatable, Sendable {
         case holding
     }
 
-    /// How far the stream is in giving everything that is known again.
+    /// The stream's progress in replaying everything known.
     enum Replay: Equatable, Sendable {
         case none
         /// `.reset` comes next.

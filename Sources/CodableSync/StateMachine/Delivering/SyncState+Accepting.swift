@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the app's streams have been given, and what they have accepted.
+/// Recording what the app's streams received and accepted.
 extension SyncState {
     mutating func apply(delivering entry: DeliveryEntry) {
         switch entry {

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Conflicts: edits that are not based on the cloud's latest version go to the model's resolver, in groups.
+/// Passes edits that aren't based on the cloud's latest version to the model's resolver, in groups.
 struct ConflictMachine: Sendable {
     /// How many conflicts the resolver gets at once, to bound how much is loaded.
     static var maximumGroup: Int { 50 }

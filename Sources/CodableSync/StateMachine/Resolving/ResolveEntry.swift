@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The entries about conflicts.
+/// Journal entries about conflicts.
 package enum ResolveEntry: Equatable, Sendable {
     /// A conflict between exactly these two contents was resolved.
     case resolved(RecordKey, client: ContentHandle, server: ContentHandle?, Resolution)

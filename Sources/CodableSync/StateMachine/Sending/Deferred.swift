@@ -1,7 +1,7 @@
 import RecordCoding
 
-/// The changes that failed temporarily and wait before they are sent again, while others continue; and how
-/// often each change has failed.
+/// The changes that failed temporarily and wait for a retry while others continue, and each change's failure
+/// count.
 struct Deferred: Sendable {
     /// How many unknown errors a change may have before it is parked.
     static var maximumUnknownErrors: Int { 8 }

@@ -1,7 +1,7 @@
 /// The time for which the first unsent call waits for others, so that their changes share a request.
 ///
-/// It is counted from the first call and not restarted by later ones. Retries and the results of conflicts do
-/// not wait, and take along what does.
+/// The delay starts with the first call; later calls don't restart it. Retries and resolved conflicts don't
+/// wait, and take the waiting changes along.
 struct SendDelay: Sendable {
     /// The records whose changes wait.
     private(set) var queue = RecordQueue()

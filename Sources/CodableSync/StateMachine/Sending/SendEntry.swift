@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries about send requests.
+/// Journal entries about send requests.
 package enum SendEntry: Equatable, Sendable {
     /// These contents are about to be sent; their response may be lost.
     case began([SentContents])

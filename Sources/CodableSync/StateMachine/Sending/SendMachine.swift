@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Sending queued changes, first in, first out, one request at a time.
+/// Sends queued changes, first in, first out, one request at a time.
 struct SendMachine: Sendable {
     var lane = Lane(retry: .sendRetry)
     private(set) var inFlight = InFlight()

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The last version of a record that this app could read; a reference, since few records have one.
+/// The last version of a record that this app could read; indirect, since few records have one.
 package indirect enum KeptVersion: Equatable, Sendable {
     case version(KnownVersion)
 
@@ -120,7 +120,7 @@ extension RecordState {
     }
 }
 
-/// What this app can read.
+/// Tracking the schema versions that this app can read.
 extension SyncState {
     /// The highest schema version of a record type that this app can read.
     package func readableSchema(of type: ExactName?) -> SchemaVersion {

@@ -1,4 +1,4 @@
-/// Everything that the engine stores about one record: a few words and handles of contents.
+/// Everything that the engine stores about one record: a few words, and handles to contents.
 package struct RecordState: Equatable, Sendable {
     /// The latest version from the cloud; `nil` if the cloud does not have the record.
     package var known: KnownVersion?

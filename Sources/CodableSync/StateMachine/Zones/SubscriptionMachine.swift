@@ -1,9 +1,9 @@
 import RecordCoding
 
-/// The subscription to the zone's changes; sync works without one and does not wait for it.
+/// Maintains the subscription to the zone's changes; sync works without one and doesn't wait for it.
 ///
-/// A server may lose a subscription, and pushes then end without a word. So what the server has is compared at
-/// each start and once a day.
+/// A server may lose a subscription, and pushes then stop silently. So the machine checks the server's
+/// subscriptions at each start and once a day.
 struct SubscriptionMachine: Sendable {
     /// How long the server is trusted to keep the subscription.
     static var validity: Duration { .seconds(24 * 3600) }

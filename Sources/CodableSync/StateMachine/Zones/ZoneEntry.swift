@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries about zones and the database's change feed.
+/// Journal entries about zones and the database's change feed.
 package enum ZoneEntry: Equatable, Sendable {
     /// A zone has got a number, which stands for it in all later entries.
     case registered(ZoneNumber, ZoneID)

@@ -2,14 +2,14 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The engine's zone: creating it, finding out why it is lost, and deciding what happens to its records.
+/// Manages the engine's zone: creates it, finds out why it was lost, and decides what happens to its records.
 ///
-/// Another device may have recreated the zone after a loss that this device has not noticed. Everything known
-/// is from one zone: the one that existed at the stored position in the database's feed. A full listing, a
-/// look-up or a refused save may come from the next zone. Such a response is held while the feed is read from
-/// the stored position. If the feed reports no loss, the response is from the known zone, and the position
-/// advances. Otherwise the response is dropped, and requested again once the loss is stored. The held request
-/// keeps the slot, so only one is ever held.
+/// Another device may have recreated the zone after a loss that this device hasn't noticed. Everything in the
+/// state comes from one zone: the one that existed at the stored position in the database's feed. A full
+/// listing, a look-up or a refused save may come from its successor. The machine holds such a response while
+/// it reads the feed from the stored position. If the feed reports no loss, the response is from the known
+/// zone, and the position advances. Otherwise the machine drops the response and repeats the request once the
+/// loss is stored. The held request keeps the slot, so there is at most one.
 struct ZoneMachine: Sendable {
     /// If the zone is missing more often in a row than this, the lane waits before it tries again.
     static var maximumLosses: Int { 3 }
