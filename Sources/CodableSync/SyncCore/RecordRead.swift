@@ -1,16 +1,16 @@
 import RecordCoding
 
-/// A read of records that is under way: what reads show of them, and what was decoded of that.
+/// A read of records in progress: the contents that it shows, and the values decoded so far.
 struct RecordRead<Value: Sendable>: Sendable {
-    /// What stands for one record.
+    /// The contents, the decoded value and the receipt of one record.
     private struct Entry: Sendable {
         var key: RecordKey
         /// What reads show; `nil` if they show nothing.
         var shown: ShownContents?
         var decoded: DecodedContents<Value>?
-        /// The receipt that the app was given this, if that is news.
+        /// The receipt for these contents, if the machine doesn't have it yet.
         var given: GivenContents?
-        /// What is known of the record if it is not shown.
+        /// Why reads don't show the record, if they don't.
         var absence = Absence.unknown
     }
 

@@ -26,7 +26,7 @@ struct OpenedState: Sendable {
     }
 }
 
-/// Where an open state is.
+/// The location of an open state.
 struct StatePlace: Sendable {
     let location: StateLocation
     /// The directory with the states of all users.

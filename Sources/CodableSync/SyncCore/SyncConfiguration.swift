@@ -32,9 +32,9 @@ public struct SyncConfiguration: Sendable {
     public enum OnSignOut: Hashable, Sendable {
         /// The records stay. Reads show them until another user signs in, and again when their user returns.
         case keep
-        /// The engine removes records that the cloud has confirmed, also from its files. It keeps edits that
-        /// the cloud doesn't have, with the versions to merge them with. When the user returns, it fetches
-        /// everything again.
+        /// The engine removes records that the cloud has confirmed, including from its files. It keeps edits
+        /// that the cloud doesn't have, with the versions to merge them with. When the user returns, it
+        /// fetches everything again.
         case remove
     }
 

@@ -82,7 +82,7 @@ extension SyncCore {
     }
 }
 
-/// The result of a read, and the receipt about what the app was given.
+/// The result of a read, and the receipt for what the app received.
 struct ReadResult<Value: Sendable>: Sendable {
     var values: [Value]
     var receipt: CallQueue.Receipt

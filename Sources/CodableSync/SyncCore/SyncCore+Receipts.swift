@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Passing to the machine what the app was given, in its place among the calls.
+/// Reporting to the machine what the app received, in order with its calls.
 extension SyncCore {
     /// Passes the receipts that are due to the machine; of large reads, only a part.
     ///

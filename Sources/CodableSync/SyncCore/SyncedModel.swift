@@ -2,7 +2,7 @@ import RecordCoding
 
 /// A model of a core: its rules, and the streams that deliver its changes.
 ///
-/// This is all that a core knows about a model; one of these stands for each record type.
+/// This is all that a core knows about a model; there is one for each record type.
 protocol SyncedModel: ModelRules {
     var type: any RecordCodable.Type { get }
 
