@@ -73,7 +73,8 @@ public enum SyncEvent: Hashable, Sendable {
     case streamStalled(waiting: Int)
     /// Records were ignored because they have another type or an unusable name, or weren't requested.
     case ignoredRecords(count: Int)
-    /// A response didn't mention a requested record; the engine requests it again.
+    /// A response didn't mention one of the request's records; the engine repeats the request for that
+    /// record.
     case unmentioned(recordName: String)
     /// The user changed or signed out; read `allModels()` again.
     ///

@@ -18,7 +18,7 @@
         /// The bundle identifier of the app, without which it has no default container; tests name another one.
         @TaskLocal package static var bundleIdentifier = Bundle.main.bundleIdentifier
 
-        /// What CloudKit makes of the container's identifier.
+        /// CloudKit's objects for the container's identifier.
         private struct Connection: Sendable {
             let container: CKContainer
             let database: CKDatabase
