@@ -108,7 +108,7 @@ extension FileSystem {
         }
     }
 
-    /// Writes a small file such that a crash leaves either the former or the new contents.
+    /// Writes a small file atomically: a crash leaves either the old or the new contents.
     package func writeAtomically(_ bytes: [UInt8], to path: String) throws(FileError) {
         let temporary = path + ".tmp"
         let file = try openFile(at: temporary, for: .replacing)

@@ -3,7 +3,7 @@ import RecordCoding
 /// Reports of refused calls.
 extension SyncEngine {
     /// Makes a call that changes models, and reports its error as an event too: if the app has dropped the
-    /// call's task, nobody gets the error.
+    /// call's task, the app doesn't see the error.
     ///
     /// The call takes its place in the queue before it suspends, as it would without the report.
     ///

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Tracks the user's account: no request precedes the look-up of the user, and users never share data.
+/// Tracks the user's account: it allows no requests before it knows the user, and never mixes users' data.
 struct AccountMachine: Sendable {
     /// How long an account look-up is valid; it expires because the signal of a change may be lost.
     static var validity: Duration { .seconds(300) }
@@ -124,7 +124,7 @@ struct AccountMachine: Sendable {
         forgetUnavailability()
     }
 
-    /// Forgets that there is no usable account, so that it is looked up at the next step.
+    /// Forgets that there is no usable account, so the next step looks it up.
     mutating func forgetUnavailability() {
         if case .unavailable = stage { stage = .unknown }
     }

@@ -65,7 +65,7 @@ package struct SeenContents: Equatable, Sendable, RecordKeyed {
     }
 
     package var key: RecordKey
-    /// The contents; `nil` if there is no such record.
+    /// The contents; `nil` if the record doesn't exist.
     package var contents: ContentHandle?
     /// The version whose system fields the app's model carries: the contents themselves, or the version below
     /// an edit.

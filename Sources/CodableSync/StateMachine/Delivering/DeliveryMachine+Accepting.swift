@@ -36,7 +36,7 @@ extension DeliveryMachine {
         accept(changes, by: id, &context)
     }
 
-    /// Accepts what a live stream held back and need not tell.
+    /// Accepts changes that a live stream held back and doesn't need to deliver.
     mutating func acceptSkipped(byStreamAt index: Int, _ context: inout SyncContext) {
         let keys = streams[index].view.skipped
         if keys.isEmpty { return }

@@ -8,7 +8,8 @@ struct LiveView: Equatable, Sendable {
         var kind: Undelivered.Kind
         /// What reads show of the record; `nil` if they show none.
         var shown: ShownVersion?
-        /// What the app has seen once it accepts the element; `nil` if that is no ancestor any more.
+        /// The contents that the app has seen once it accepts the element; `nil` if they are no longer an
+        /// ancestor.
         var given: GivenContents?
         /// The delivery order of the undelivered change that the element includes; 0 if there is none.
         var order: UInt64

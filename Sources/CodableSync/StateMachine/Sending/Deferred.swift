@@ -25,7 +25,7 @@ struct Deferred: Sendable {
 
     /// Makes a change wait before it is sent again.
     ///
-    /// A change that is no longer to be sent, because another device's change came first, does not wait.
+    /// A change that must no longer be sent, because another device's change came first, doesn't wait.
     mutating func wait(_ key: RecordKey, after error: CloudError?, _ context: inout SyncContext) {
         guard context.state.sendQueue.contains(key) else { return }
         queue.append(key)
@@ -100,7 +100,7 @@ struct Deferred: Sendable {
         return isTooMany
     }
 
-    /// Counts a conflict that needs no resolution, and makes the change wait if there were too many in a row.
+    /// Counts a conflict that needs no resolution, and delays the change after too many in a row.
     mutating func countUndecided(_ key: RecordKey, _ context: inout SyncContext) {
         if countsTooManyConflicts(key, &context) { wait(key, after: nil, &context) }
     }

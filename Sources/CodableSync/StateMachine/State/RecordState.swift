@@ -110,7 +110,7 @@ package struct RecordState: Equatable, Sendable {
         pending?.base = nil
     }
 
-    /// Forgets the version that the app was given, which is no ancestor any more.
+    /// Forgets the version that the app got, which is no longer an ancestor.
     ///
     /// The app's own copy is kept below a pending edit, whose base is the ancestor.
     mutating func forgetGivenVersion() {

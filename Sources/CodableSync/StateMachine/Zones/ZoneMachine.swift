@@ -176,7 +176,7 @@ struct ZoneMachine: Sendable {
         held = nil
     }
 
-    /// Whether the zone exists and only the feed can tell whether it is another one.
+    /// Whether the zone exists, and only the feed can show whether it was replaced.
     private var isOnlyAsked: Bool { doubt?.recovery == .refetch }
 
     /// Releases the response that was held while the feed was read.
