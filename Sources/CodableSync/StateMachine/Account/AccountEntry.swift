@@ -20,7 +20,7 @@ extension SyncState {
         }
     }
 
-    /// Makes a user the owner of everything in the state, including edits made before a user was known.
+    /// Makes a user the owner of everything in the state, including edits made before the user was known.
     private mutating func applyClaimed(by user: String) {
         changeSummary { summary in
             summary.user = user

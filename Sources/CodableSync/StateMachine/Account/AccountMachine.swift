@@ -46,7 +46,7 @@ struct AccountMachine: Sendable {
 
     // MARK: Looking up
 
-    /// Looks the account up if that is due.
+    /// Looks up the account if a look-up is due.
     mutating func advance(_ context: inout SyncContext) {
         guard mustLookUp, !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
         lane.begin(.checkAccount, &context)
@@ -207,7 +207,7 @@ struct AccountMachine: Sendable {
         if context.now.monotonic - confirmedAt >= validity { stage = .unknown }
     }
 
-    /// Looks the account up before anything else is requested, because the user may have changed.
+    /// Looks up the account before any other request, because the user may have changed.
     mutating func doubt(_ context: inout SyncContext) {
         // During a switch, the account is looked up again once the switch has ended.
         mustLookAgain = lane.isStoring || isSwitching

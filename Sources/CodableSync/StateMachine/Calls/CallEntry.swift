@@ -24,7 +24,7 @@ package enum CallEntry: Equatable, Sendable {
     /// The app has these contents.
     case seen([SeenContents])
 
-    /// Whether losing it does no harm: a read that is forgotten leads to a question of the resolver at most.
+    /// Whether losing it is harmless: a forgotten read at most leads to an extra call to the resolver.
     var isRepeatable: Bool {
         switch self {
         case .seen(let contents): contents.allSatisfy { $0.kind == .read }

@@ -7,13 +7,13 @@ package enum DeliveryEntry: Equatable, Sendable {
     /// These changes are handed out; if the process ends before they are accepted, one of them may have
     /// crashed it.
     case handedOut(OrderRuns)
-    /// A stream of `changes` made the first request ever: everything that is known is undelivered.
+    /// A stream of `changes` made the very first request: everything known is undelivered.
     case followed
-    /// The app must forget what it shows: `.reset` and everything that is known are undelivered.
+    /// The app must forget what it shows: `.reset` and everything known are undelivered.
     case startedOver
     /// The app has accepted everything since `.reset`, and `.replayed`.
     case replayed
-    /// Earlier processes may have died over these records, the most suspicious last.
+    /// These records may have crashed earlier processes, the most suspicious last.
     case suspected([RecordKey])
     /// A live stream holds these records, and has accepted those that it held before.
     case showing(StreamID, [RecordKey])

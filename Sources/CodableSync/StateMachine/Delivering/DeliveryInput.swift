@@ -7,6 +7,6 @@ package enum DeliveryInput: Equatable, Sendable {
     case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
     /// Changes in an element were replaced by newer changes to the same records before they were delivered.
     case overtaken(StreamID, [RecordKey], isEmpty: Bool)
-    /// Changes in an element cannot be loaded from disk at the moment.
+    /// Changes in an element can't be loaded from disk right now.
     case loadFailed(StreamID, [RecordKey], isEmpty: Bool)
 }
