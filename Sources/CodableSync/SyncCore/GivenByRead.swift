@@ -25,7 +25,7 @@ struct GivenByRead: Sendable {
     /// - Parameters:
     ///   - session: The core's session when the read looked at the records.
     ///   - generation: The machine's generation of reads at that time.
-    ///   - given: What was returned, each record once.
+    ///   - given: The returned contents, each record once.
     init(session: Int, generation: Int, _ given: [GivenContents]) {
         self.session = session
         self.generation = generation

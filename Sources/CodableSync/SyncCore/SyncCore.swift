@@ -65,7 +65,7 @@ actor SyncCore {
     var lastWatcher: UInt64 = 0
     /// What large reads returned, as far as it has not been passed to the machine yet.
     var reads: [GivenByRead] = []
-    /// Whether a task is about to pass the next part of a large read to the machine.
+    /// Whether a task will pass the next part of a large read to the machine.
     var isNextPartDue = false
     /// Versions that the cloud has returned since a call began, for each call that waits for a summary.
     var fetchedVersions: [CallID: [ReadVersion]] = [:]

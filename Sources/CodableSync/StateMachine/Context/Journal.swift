@@ -140,7 +140,7 @@ extension SyncContext {
 }
 
 extension CloudError {
-    /// The error that makes lanes wait as after a failed request; callers and events get the real cause.
+    /// The error that delays lanes as after a failed request; callers and events get the real cause.
     static var ofDisk: CloudError {
         CloudError(.internalError, message: "The state could not be read or written.")
     }

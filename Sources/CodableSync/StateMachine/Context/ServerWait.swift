@@ -34,7 +34,7 @@ struct ServerWait: Equatable, Sendable {
 extension SyncContext {
     var isInServerWait: Bool { !serverWait.isOver(at: now) }
 
-    /// When the wait that the server ordered ends; `nil` if there is none.
+    /// When the delay that the server requires ends; `nil` if there is none.
     var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(wallDate) : nil }
 
     /// Starts the wait that the server orders with an error, if it orders one.

@@ -15,7 +15,7 @@ struct SyncContext: Sendable {
     var now: Moment
     /// What the engine must do, in order within each lane.
     var actions: [SyncAction] = []
-    /// What the machine has yet to pass on to other rooms.
+    /// The notices that the machine has yet to pass on to other rooms.
     var notices: [Notice] = []
     private(set) var lastNumber: UInt64
     private var random: SplitMix64

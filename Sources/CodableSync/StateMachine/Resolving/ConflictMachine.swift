@@ -68,7 +68,7 @@ struct ConflictMachine: Sendable {
         lane.backOff(after: nil, &context)
     }
 
-    /// Makes the events and notes of a resolution, so that no value is discarded silently.
+    /// Creates the events and notes of a resolution, so that no value is discarded silently.
     private func tell(of result: Reconciled, _ context: inout SyncContext) -> [JournalEntry] {
         let item = result.item
         // The cloud's version equals the one that the edit was based on, so there was no conflict.

@@ -23,7 +23,7 @@ struct Deferred: Sendable {
 
     // MARK: Waiting
 
-    /// Makes a change wait before it is sent again.
+    /// Delays a change before it is sent again.
     ///
     /// A change that must no longer be sent, because another device's change came first, doesn't wait.
     mutating func wait(_ key: RecordKey, after error: CloudError?, _ context: inout SyncContext) {
@@ -48,12 +48,12 @@ struct Deferred: Sendable {
         queue = RecordQueue()
     }
 
-    /// Makes changes sendable that are due, so that they are sent in the same request as others.
+    /// Makes due changes sendable, so they share a request with others.
     mutating func endIfDue(at now: Moment) {
         if let until, until <= now.monotonic { queue = RecordQueue() }
     }
 
-    /// Makes the next wait short again.
+    /// Resets the next wait to the shortest.
     mutating func resetBackoff() {
         backoff.reset()
     }

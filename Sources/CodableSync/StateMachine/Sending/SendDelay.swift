@@ -13,7 +13,7 @@ struct SendDelay: Sendable {
         if let until, until > now.monotonic { queue.count } else { 0 }
     }
 
-    /// Makes a call's change wait, unless it can't be sent anyway.
+    /// Delays a call's change, unless it can't be sent anyway.
     mutating func wait(_ key: RecordKey, _ context: inout SyncContext) {
         guard context.configuration.sendDelay > .zero, context.state.sendQueue.contains(key) else { return }
         queue.append(key)
@@ -23,7 +23,7 @@ struct SendDelay: Sendable {
         context.actions.append(.setTimer(.sendDelay, at: until))
     }
 
-    /// Removes a record that has no change to send any more.
+    /// Removes a record that no longer has a change to send.
     mutating func remove(_ key: RecordKey) {
         queue.remove(key)
     }

@@ -48,8 +48,8 @@ package struct SyncState: Sendable {
     /// state.
     var renewed: [RecordKey] = []
 
-    /// Records of which reads show other contents since this was last drained; input for the live streams,
-    /// not part of the state.
+    /// Records whose contents in reads changed since this was last drained; input for the live streams, not
+    /// part of the state.
     var reshown: [Reshown] = []
 
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.

@@ -21,7 +21,7 @@ struct ZoneMachine: Sendable {
     private(set) var doubt: CloudError?
     /// Whether the account was checked again because of the doubt: another user's database lacks the zone too.
     private var isOwnerChecked = false
-    /// A response that is held until the database's feed rules out that it comes from another zone.
+    /// A response held until the database's feed rules out that it comes from another zone.
     private var held: RecordResponse?
     /// Whether the database turned out to have no feed since the engine was opened.
     private var hasNoFeed = false
@@ -78,7 +78,7 @@ struct ZoneMachine: Sendable {
         return true
     }
 
-    /// Creates or examines the zone if that is due; its owner is confirmed.
+    /// Creates or checks the zone if it is time to; its owner is confirmed.
     mutating func advance(_ context: inout SyncContext) {
         guard !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
         switch context.state.zone(number).stage {
