@@ -41,7 +41,7 @@ extension SyncConfiguration {
                 cloudError: error
             )
         }
-        // The public database has no change feed, and nobody can create zones in that of shared records.
+        // The public database has no change feed, and a client cannot create zones in the shared one.
         guard database.scope == .private else {
             throw Self.invalid(
                 "database",

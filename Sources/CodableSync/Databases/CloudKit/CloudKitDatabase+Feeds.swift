@@ -104,7 +104,7 @@
             case .deleted: self = .deleted
             case .purged: self = .purged
             case .encryptedDataReset: self = .encryptedDataReset
-            // A reason that this version does not know; deleting is what every zone that is gone has in common.
+            // A reason that this version does not know: whatever it is, the zone is gone.
             @unknown default: self = .deleted
             }
         }

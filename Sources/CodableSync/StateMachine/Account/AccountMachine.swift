@@ -224,7 +224,7 @@ struct AccountMachine: Sendable {
     private mutating func prepareSwitch(to user: String, _ context: inout SyncContext) {
         context.tell(.responsesDistrusted)
         stage = .other(user)
-        // An earlier attempt to switch may have stored a sign-out, of which the app was not notified.
+        // An earlier attempt to switch may have stored a sign-out without notifying the app.
         if context.state.summary.signOut == nil { formerUserToTell = context.state.summary.user }
         beginSwitch(to: user, &context)
     }

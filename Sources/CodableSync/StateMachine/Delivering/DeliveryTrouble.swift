@@ -69,7 +69,7 @@ struct DeliveryTrouble: Sendable {
             decodeFailed[key] != version.handle
         else { return }
         decodeFailed[key] = version.handle
-        // That it is too new was told when it came.
+        // The machine reported that it is too new when it arrived.
         if record.isTooNew, record.known?.handle == version.handle { return }
         if let undelivered = record.undelivered, undecodable[key] == undelivered.order { return }
         if version.isLost, let known = record.known, lookedUp[key] == known.changeTag { return }
