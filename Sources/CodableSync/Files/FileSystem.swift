@@ -32,7 +32,7 @@ package protocol FileSystem: Sendable {
     /// Removes a file.
     func remove(_ path: String) throws(FileError)
 
-    /// Makes the names in a directory survive a power loss.
+    /// Flushes the names in a directory, so that they survive a power loss.
     func syncDirectory(_ path: String) throws(FileError)
 
     /// Locks a file exclusively, in this process and across processes.

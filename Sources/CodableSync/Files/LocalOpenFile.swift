@@ -82,7 +82,7 @@ final class LocalOpenFile: OpenFile {
         return try body(number)
     }
 
-    /// Closes the descriptor if no call uses it any more.
+    /// Closes the descriptor if no call uses it anymore.
     private func letGo(_ change: (inout Use) -> Void) {
         let mayClose = use.withLock { use -> Bool in
             let couldBefore = use.mayLetGo

@@ -14,7 +14,7 @@ public struct RecordID: Hashable, Sendable, Codable {
     ///
     /// - Parameters:
     ///   - recordName: The record's name.
-    ///   - zoneID: The zone that contains the record; the default zone by default.
+    ///   - zoneID: The zone that contains the record; if omitted, the default zone.
     public init(recordName: String, zoneID: ZoneID = .default) {
         self.recordName = recordName
         self.zoneID = zoneID

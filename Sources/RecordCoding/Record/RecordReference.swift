@@ -2,7 +2,7 @@
 public struct RecordReference: Hashable, Sendable, Codable {
     /// What happens to the record that contains the reference when its target is deleted.
     public enum Action: String, Hashable, Sendable, Codable {
-        /// Nothing: the reference dangles.
+        /// Nothing: the reference is left dangling.
         case none
         /// The server also deletes the record that contains the reference.
         case deleteSelf
