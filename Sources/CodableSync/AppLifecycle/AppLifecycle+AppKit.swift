@@ -5,13 +5,13 @@
     extension AppLifecycle {
         /// Sends the queued changes before the app quits.
         ///
-        /// Return its result from `applicationShouldTerminate(_:)`. The app quits when the changes have been
-        /// sent or have failed, or at the end of the time. Edits whose calls have returned are durable in any
-        /// case, and are sent at the latest after the next launch.
+        /// Return its result from `applicationShouldTerminate(_:)`. The app quits once the changes are sent
+        /// or have failed, or when the time is up. Edits whose calls have returned are durable either way;
+        /// the engine sends the rest after the next launch.
         ///
         /// - Parameters:
         ///   - application: The app.
-        ///   - limit: How long the app may wait at most; by default 5 seconds.
+        ///   - limit: The maximum time to wait, 5 seconds by default.
         /// - Returns: `terminateLater`; the reply follows.
         @MainActor
         public func shouldTerminate(

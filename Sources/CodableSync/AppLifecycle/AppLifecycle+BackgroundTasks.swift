@@ -9,14 +9,15 @@
     extension AppLifecycle {
         /// Registers a processing task that syncs about once a day, and schedules it.
         ///
-        /// Call it once, before the app has finished launching. The app's `Info.plist` must have the identifier
-        /// under `BGTaskSchedulerPermittedIdentifiers`, and `processing` under `UIBackgroundModes`. The system
-        /// starts the task when the device is idle and has a network, 24 hours after the last launch or run at
-        /// the earliest. The task schedules the next one, syncs, and reports success if both worked.
+        /// Call it once, before the app has finished launching. The app's `Info.plist` must have the
+        /// identifier under `BGTaskSchedulerPermittedIdentifiers`, and `processing` under
+        /// `UIBackgroundModes`. The system starts the task when the device is idle and has a network, at the
+        /// earliest 24 hours after the last launch or run. The task schedules the next one, syncs, and
+        /// reports success if both worked.
         ///
         /// - Parameter identifier: The task's identifier, for example `com.example.notes.sync`.
         /// - Throws: `BGTaskScheduler.Error`: `notPermitted` if the identifier or the background mode is
-        ///   missing, `unavailable` in the simulator and if the user has switched background refresh off.
+        ///   missing, `unavailable` in the simulator and if the user has turned off background refresh.
         public func registerDailySync(identifier: String) throws {
             // The handler runs on a queue of the system, so it must not be formed on the main actor.
             let isPermitted = BGTaskScheduler.shared.register(forTaskWithIdentifier: identifier, using: nil) {

@@ -20,15 +20,15 @@
     extension AppLifecycle {
         /// Sends the queued changes while the system lets the app run in the background.
         ///
-        /// Call it when the user leaves the app: in `applicationDidEnterBackground(_:)`, in a scene delegate's
-        /// `sceneDidEnterBackground(_:)`, or when SwiftUI's scene phase becomes `background`. It begins a
-        /// background task before it returns, and ends it when the changes have been sent or have failed, or
-        /// when the system's time is up. Edits whose calls have returned are durable in any case, and are sent
-        /// at the latest after the next launch.
+        /// Call it when the user leaves the app: in `applicationDidEnterBackground(_:)`, in a scene
+        /// delegate's `sceneDidEnterBackground(_:)`, or when SwiftUI's scene phase becomes `background`. It
+        /// begins a background task before it returns, and ends it once the changes are sent or have failed,
+        /// or when the system's time is up. Edits whose calls have returned are durable either way; the
+        /// engine sends the rest after the next launch.
         ///
         /// - Parameter application: The app.
-        /// - Returns: The task that sends. It throws what ``sendChanges()`` throws, and `CancellationError` if
-        ///   the time was up; the engines report failures in their status and events as well.
+        /// - Returns: The task that sends. It throws what ``sendChanges()`` throws, and `CancellationError`
+        ///   if the time was up; the engines report failures in their status and events as well.
         @MainActor
         @discardableResult
         public func didEnterBackground(_ application: UIApplication) -> Task<Void, any Error> {

@@ -24,14 +24,14 @@ public struct AppLifecycle: Sendable {
         self.clock = clock
     }
 
-    /// Passes a push to all containers at once, and returns when the fetches have ended.
+    /// Passes a push to all containers concurrently, and returns once their fetches end.
     ///
     /// You can call it on the main actor with the dictionary from the system. See
     /// ``SyncContainer/handleNotification(_:)``.
     ///
     /// - Parameter userInfo: The payload from the system.
-    /// - Returns: `newData` if a container fetched changes; `noData` if the push was for one and none did;
-    ///   `notOurs` if the push was for no container.
+    /// - Returns: `newData` if a container fetched changes; `noData` if the push was for a container but none
+    ///   fetched changes; `notOurs` if the push was for no container.
     public func handleNotification(_ userInfo: [AnyHashable: Any]) async -> NotificationOutcome {
         // A payload cannot leave its actor, but what is read from it can.
         let pushes = containers.compactMap { container in
@@ -44,7 +44,7 @@ public struct AppLifecycle: Sendable {
         }
     }
 
-    /// Sends the queued changes of all containers at once, and returns when all have been tried.
+    /// Sends the queued changes of all containers concurrently, and returns once each has finished.
     ///
     /// See ``SyncContainer/sendChanges()``. If one fails, the others continue.
     ///
@@ -53,7 +53,7 @@ public struct AppLifecycle: Sendable {
         try await forAll { _ = try await $0.sendChanges() }
     }
 
-    /// Syncs all containers at once, and returns when all have been tried.
+    /// Syncs all containers concurrently, and returns once each has finished.
     ///
     /// See ``SyncContainer/sync()``. If one fails, the others continue.
     ///

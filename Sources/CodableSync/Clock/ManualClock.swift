@@ -50,9 +50,9 @@ public final class ManualClock: SyncClock {
     /// The current moment.
     public var now: Moment { state.withLock { $0.now } }
 
-    /// Moves both clocks forward, and wakes the sleepers that are due.
+    /// Advances both clocks, and wakes the sleepers that are due.
     ///
-    /// - Parameter duration: How far; not negative.
+    /// - Parameter duration: How far to advance; not negative.
     public func advance(by duration: Duration) {
         let (woken, watchers) = state.withLock { state in
             state.now.monotonic += duration
@@ -67,9 +67,9 @@ public final class ManualClock: SyncClock {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Moves both clocks forward to a date, and wakes the sleepers that are due.
+    /// Advances both clocks to a date, and wakes the sleepers that are due.
     ///
-    /// With the date of ``SyncStatus/waiting(until:)``, the engine's next attempt is due.
+    /// Pass the date of ``SyncStatus/waiting(until:)`` to trigger the engine's next attempt.
     ///
     /// - Parameter wall: The date; a date in the past has no effect.
     public func advance(to wall: Date) {
@@ -78,7 +78,7 @@ public final class ManualClock: SyncClock {
         if seconds > 0 { advance(by: .seconds(seconds) + .milliseconds(1)) }
     }
 
-    /// Sets the wall time, as a user may do; the monotonic time stays the same.
+    /// Sets the wall time, as a user can; the monotonic time doesn't change.
     ///
     /// - Parameter wall: The new date.
     public func setWall(_ wall: Date) {

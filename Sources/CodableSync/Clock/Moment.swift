@@ -2,7 +2,7 @@ public import struct Foundation.Date
 
 /// One instant on both of a device's clocks.
 public struct Moment: Hashable, Sendable {
-    /// The time since the clock started, which never goes back; timers use it.
+    /// The time since the clock started, for timers; it never goes back.
     public var monotonic: Duration
     /// The wall time, which the user sees and may change.
     public var wall: Date

@@ -6,9 +6,9 @@ public struct ChangeToken: Hashable, Sendable {
     public var data: Data
     /// The newest change tag that the client knows; the engine sets it for each request.
     ///
-    /// It also covers what the client has saved since it got the token. If the database never issued this tag, it
-    /// was restored from a backup, and a database that can detect this throws `zoneNotFound`; others ignore the
-    /// tag. Tokens that differ only in this tag are equal.
+    /// It covers the client's own saves since it got the token. A database that never issued this tag was
+    /// restored from a backup: one that can detect this throws `zoneNotFound`; others ignore the tag. Tokens
+    /// that differ only in this tag are equal.
     public var knownChangeTag: String?
 
     /// Wraps a database's own bytes.
@@ -18,7 +18,7 @@ public struct ChangeToken: Hashable, Sendable {
         self.data = data
     }
 
-    /// Whether two tokens are the same position.
+    /// Whether two tokens mark the same position.
     public static func == (one: ChangeToken, other: ChangeToken) -> Bool { one.data == other.data }
 
     /// Hashes the position.

@@ -3,7 +3,7 @@ public import RecordCoding
 /// A database that a sync engine can use: the interface between the engine and a cloud, in CloudKit's terms.
 ///
 /// An implementation makes no decisions: it sends a request, converts the response, and throws ``CloudError``
-/// if the request failed as a whole. Every method may be called concurrently from any task.
+/// if the request failed as a whole. Any task may call any method concurrently.
 public protocol CloudDatabase: Sendable {
     /// The name of the cloud, stable across launches: an engine never opens one cloud's state for another.
     var identifier: String { get }
@@ -11,13 +11,13 @@ public protocol CloudDatabase: Sendable {
     /// Which of a container's databases this is.
     var scope: DatabaseScope { get }
 
-    /// What one request may carry.
+    /// The limits of one request.
     var limits: DatabaseLimits { get }
 
     /// Whether this database is in memory; if so, an engine keeps its state in memory by default, too.
     var isInMemory: Bool { get }
 
-    /// Signals from the database, which may be lost or duplicated; a new stream for each call.
+    /// Signals from the database, which may be lost or duplicated; each access returns a new stream.
     var signals: AsyncStream<CloudSignal> { get }
 
     /// A number that increases whenever the user may have changed, as far as the database knows without a
@@ -43,11 +43,11 @@ public protocol CloudDatabase: Sendable {
     /// Saves and deletes records.
     ///
     /// - Parameters:
-    ///   - recordsToSave: The records to save, with the fields to write; no ID twice. A database that can encrypt
-    ///     stores the fields in `Record.encryptedFields` encrypted.
+    ///   - recordsToSave: The records to save, with the fields to write; no ID twice. A database that can
+    ///     encrypt stores the fields in `Record.encryptedFields` encrypted.
     ///   - recordIDsToDelete: The records to delete; deletions carry no change tag.
     ///   - savePolicy: What happens if the server has another version.
-    ///   - atomically: Whether either all or none of the changes in each zone are made.
+    ///   - atomically: Whether the changes in each zone succeed or fail together.
     /// - Returns: A result for each record.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     func modifyRecords(
@@ -62,7 +62,7 @@ public protocol CloudDatabase: Sendable {
     /// - Parameters:
     ///   - ids: The records' IDs.
     ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.
-    /// - Returns: For each ID the record, or ``CloudError/Code-swift.enum/unknownItem``.
+    /// - Returns: The record for each ID, or ``CloudError/Code-swift.enum/unknownItem``.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     func records(
         for ids: [RecordID],
@@ -72,7 +72,7 @@ public protocol CloudDatabase: Sendable {
     /// Creates and deletes zones.
     ///
     /// - Parameters:
-    ///   - zonesToSave: The zones to create; an existing zone stays as it is.
+    ///   - zonesToSave: The zones to create; existing zones stay unchanged.
     ///   - zoneIDsToDelete: The zones to delete, with everything in them.
     /// - Returns: A result for each zone.
     /// - Throws: ``CloudError`` if the request as a whole failed.
@@ -84,7 +84,7 @@ public protocol CloudDatabase: Sendable {
     /// Looks up zones.
     ///
     /// - Parameter ids: The zones' IDs.
-    /// - Returns: For each ID the zone, or ``CloudError/Code-swift.enum/zoneNotFound``.
+    /// - Returns: The zone for each ID, or ``CloudError/Code-swift.enum/zoneNotFound``.
     /// - Throws: ``CloudError`` if the request as a whole failed.
     func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>]
 
@@ -92,9 +92,10 @@ public protocol CloudDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
-    ///   - resultsLimit: The maximum number of zones in the page; `nil` leaves it to the database.
+    ///   - resultsLimit: The maximum number of zones in the page; `nil` lets the database decide.
     /// - Returns: The page.
-    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` for an unusable position.
+    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` if the token can't be
+    ///   used.
     func databaseChanges(
         since changeToken: ChangeToken?,
         resultsLimit: Int?
@@ -106,9 +107,10 @@ public protocol CloudDatabase: Sendable {
     ///   - zoneID: The zone.
     ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
     ///   - desiredKeys: The fields to return; `nil` returns all.
-    ///   - resultsLimit: The maximum number of records in the page; `nil` leaves it to the database.
+    ///   - resultsLimit: The maximum number of records in the page; `nil` lets the database decide.
     /// - Returns: The page.
-    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` for an unusable position.
+    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` if the token can't be
+    ///   used.
     func recordZoneChanges(
         inZoneWith zoneID: ZoneID,
         since changeToken: ChangeToken?,

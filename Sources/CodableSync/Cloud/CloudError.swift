@@ -5,7 +5,7 @@ public import struct Foundation.URL
 
 /// Why a request to a database, or one item of it, failed.
 ///
-/// ``code`` is for programs, ``message`` is for people.
+/// Match on ``code``; show ``message`` to people.
 public struct CloudError: Error, Hashable, Sendable {
     private var box: Boxed<Contents>
 
@@ -16,7 +16,7 @@ public struct CloudError: Error, Hashable, Sendable {
     ///   - message: What happened; the code's own sentence by default.
     ///   - retryAfter: How long the server wants the client to wait.
     ///   - serverRecord: The record on the server.
-    ///   - itemErrors: The errors of items.
+    ///   - itemErrors: The errors of individual items.
     ///   - userDidResetEncryptedData: Whether the user reset the key of encrypted data.
     ///   - redirectURL: Where the user signs in.
     public init(
@@ -67,7 +67,7 @@ extension CloudError {
         set { box.value.serverRecord = newValue }
     }
 
-    /// The errors of items, if the error is a ``Code-swift.enum/partialFailure``.
+    /// The errors of individual items, if the error is a ``Code-swift.enum/partialFailure``.
     public var itemErrors: [RecordID: CloudError] {
         get { box.value.itemErrors }
         set { box.value.itemErrors = newValue }

@@ -2,8 +2,8 @@ public import RecordCoding
 
 /// The contents of a push from the cloud: a hint to fetch, never data.
 ///
-/// Pushes may be merged, late, duplicated or lost, and their payload comes from outside, so it is only
-/// compared with known values and never trusted.
+/// Pushes may be merged, late, duplicated or lost. Their payload comes from outside, so the engine only
+/// compares it with known values and never trusts it.
 public struct CloudNotification: Hashable, Sendable {
     /// The container that changed; `nil` if the payload has none.
     public var containerIdentifier: String?
@@ -13,7 +13,7 @@ public struct CloudNotification: Hashable, Sendable {
     public var subscriptionID: String?
     /// Which of the container's databases changed; `nil` if the payload does not say.
     public var scope: DatabaseScope?
-    /// The notification's ID, which is the same in each copy of it; `nil` if the payload has none.
+    /// The notification's ID, the same in each of its copies; `nil` if the payload has none.
     public var notificationID: String?
 
     /// Creates a notification.

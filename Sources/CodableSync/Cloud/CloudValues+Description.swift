@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 
 extension ChangeToken: CustomStringConvertible {
-    /// A short hash of the token's bytes, which tells tokens apart in a log.
+    /// A short hash of the token's bytes, to distinguish tokens in a log.
     public var description: String {
         let hash = String(UInt32(truncatingIfNeeded: StableHash.of(data.base64EncodedString())), radix: 16)
         return "change token \(hash)"
@@ -70,6 +70,6 @@ private func counts<Saved>(
 }
 
 extension Result {
-    /// Whether it is no failure.
+    /// Whether it is a success.
     var didSucceed: Bool { if case .success = self { true } else { false } }
 }

@@ -1,7 +1,7 @@
-/// What one request to a database may carry.
+/// The limits of one request to a database.
 ///
-/// CloudKit's numbers are guidelines that may change (`CKError.Code.limitExceeded`): a client halves a
-/// request and sends it again if the server says that it was too large.
+/// CloudKit's numbers are guidelines that may change (`CKError.Code.limitExceeded`): if the server rejects a
+/// request as too large, the client halves it and sends it again.
 public struct DatabaseLimits: Hashable, Sendable {
     /// The maximum number of records in one request, including deletions.
     public var maximumItems: Int

@@ -6,6 +6,6 @@ public enum SavePolicy: String, Hashable, Sendable, Codable {
     case ifServerRecordUnchanged
     /// Writes the given fields, whatever the server's version.
     case changedKeys
-    /// Writes all local fields, whatever the server's version; fields only on the server stay.
+    /// Writes all local fields, whatever the server's version; fields that exist only on the server stay.
     case allKeys
 }

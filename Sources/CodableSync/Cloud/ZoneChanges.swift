@@ -6,14 +6,14 @@ public struct ZoneChanges: Sendable, Equatable {
     public struct Deletion: Hashable, Sendable {
         /// The record's name and zone.
         public var recordID: RecordID
-        /// The type that it had.
+        /// The record's type.
         public var recordType: String
 
         /// Creates a deletion.
         ///
         /// - Parameters:
         ///   - recordID: The record's name and zone.
-        ///   - recordType: The type that it had.
+        ///   - recordType: The record's type.
         public init(recordID: RecordID, recordType: String) {
             self.recordID = recordID
             self.recordType = recordType
@@ -24,7 +24,7 @@ public struct ZoneChanges: Sendable, Equatable {
     public var modifications: [RecordID: Result<Record, CloudError>]
     /// The deleted records.
     ///
-    /// A page has no order: if a record is also in ``modifications``, the engine looks it up.
+    /// A page is unordered: if a record is also in ``modifications``, the engine looks it up.
     public var deletions: [Deletion]
     /// The change token after this page, from which a client can continue even if a later page fails.
     public var changeToken: ChangeToken
@@ -84,7 +84,7 @@ public struct DatabaseChanges: Sendable, Equatable {
         }
     }
 
-    /// The zones that are new or contain changes; the two are not distinguished.
+    /// The zones that are new or contain changes, without distinguishing the two.
     public var modifications: [ZoneID]
     /// The lost zones.
     public var deletions: [Deletion]

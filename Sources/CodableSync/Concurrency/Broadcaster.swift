@@ -1,6 +1,6 @@
 /// Sends values to any number of streams, each of which buffers the newest values and counts those it drops.
 ///
-/// Values are buffered for each stream until it requests them, up to a limit.
+/// A stream's buffer keeps values until the stream requests them, up to a limit.
 final class Broadcaster<Element: Sendable>: Sendable {
     private struct Subscriber {
         /// The buffered elements, after `taken` empty places.
@@ -79,10 +79,10 @@ final class Broadcaster<Element: Sendable>: Sendable {
     /// Creates a broadcaster.
     ///
     /// - Parameters:
-    ///   - limit: How many values are buffered for each stream.
+    ///   - limit: The maximum number of buffered values for each stream.
     ///   - replaysLatest: Whether a stream starts with the latest value.
     ///   - initial: The latest value before any value is sent.
-    ///   - droppedElement: Makes the element that reports the number of dropped values; `nil` reports
+    ///   - droppedElement: Creates the element that reports the number of dropped values; `nil` reports
     ///     nothing.
     init(
         limit: Int,

@@ -1,4 +1,4 @@
-/// Lets a request tell its runner that a test holds it.
+/// Lets a request notify its runner that a test is holding it.
 ///
 /// Only the test can release the request, so a caller that waits for an idle engine must not wait for it.
 package enum HeldWork {

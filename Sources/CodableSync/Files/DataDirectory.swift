@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a user's programs keep their data.
+/// The directory in which a user's programs keep their data.
 package enum DataDirectory {
     /// Application Support on Apple systems; elsewhere the data directory according to the XDG specification.
     package static var path: String {

@@ -84,7 +84,7 @@ extension String {
     /// At most 80 characters of the text without control characters, so that a path cannot forge a line of a
     /// log.
     ///
-    /// The end of the path is kept, since it tells the most.
+    /// The end of the path is kept, since it is the most useful part.
     package var shortenedForMessage: String {
         let isLong = unicodeScalars.count > 400
         let scalars =

@@ -1,4 +1,4 @@
-/// A lock on a file, held until it is released.
+/// A lock on a file, held until its release.
 package protocol FileLock: AnyObject, Sendable {
     /// Releases the lock; a second call has no effect.
     func release()

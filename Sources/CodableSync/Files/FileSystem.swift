@@ -32,7 +32,7 @@ package protocol FileSystem: Sendable {
     /// Removes a file.
     func remove(_ path: String) throws(FileError)
 
-    /// Makes the names in a directory survive a power loss.
+    /// Flushes the names in a directory, so that they survive a power loss.
     func syncDirectory(_ path: String) throws(FileError)
 
     /// Locks a file exclusively, in this process and across processes.
@@ -108,7 +108,7 @@ extension FileSystem {
         }
     }
 
-    /// Writes a small file such that a crash leaves either the former or the new contents.
+    /// Writes a small file atomically: a crash leaves either the old or the new contents.
     package func writeAtomically(_ bytes: [UInt8], to path: String) throws(FileError) {
         let temporary = path + ".tmp"
         let file = try openFile(at: temporary, for: .replacing)

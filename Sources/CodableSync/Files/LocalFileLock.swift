@@ -6,7 +6,8 @@
     import Musl
 #endif
 
-/// A `flock` on an open file, which also excludes other users in this process, and ends with the process.
+/// A `flock` on an open file, which also excludes other users in this process, and is released when the
+/// process ends.
 final class LocalFileLock: FileLock {
     private let descriptor: Locked<Int32>
 

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// The system's files through POSIX calls.
+/// The local file system, accessed through POSIX calls.
 package struct LocalFileSystem: FileSystem {
     package init() {}
 

@@ -6,10 +6,10 @@
     import Musl
 #endif
 
-/// A file descriptor, which is closed at the latest when the last reference is released.
+/// A file descriptor, closed at the latest when its last reference is released.
 ///
-/// The system reuses the number of a closed descriptor for the next file that is opened. So the descriptor
-/// stays open until the last call that uses it has ended, and no later call starts.
+/// The system reuses a closed descriptor's number for the next file that it opens. So the descriptor stays
+/// open until the last call that uses it has ended, and no later call starts.
 final class LocalOpenFile: OpenFile {
     let path: String
     let identity: FileIdentity
@@ -82,7 +82,7 @@ final class LocalOpenFile: OpenFile {
         return try body(number)
     }
 
-    /// Closes the descriptor if no call uses it any more.
+    /// Closes the descriptor if no call uses it anymore.
     private func letGo(_ change: (inout Use) -> Void) {
         let mayClose = use.withLock { use -> Bool in
             let couldBefore = use.mayLetGo

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// A file system in memory that is lost with its owner, for engines whose database is in memory as well.
+/// An in-memory file system that is lost with its owner, for engines with an in-memory database.
 package final class MemoryFileSystem: FileSystem {
     private struct Entry: Sendable {
         var file: MemoryContents?

@@ -15,7 +15,7 @@ package protocol OpenFile: AnyObject, Sendable {
     /// The file's size in bytes.
     func size() throws(FileError) -> UInt64
 
-    /// Makes appended bytes survive a power loss.
+    /// Flushes appended bytes, so that they survive a power loss.
     func flush() throws(FileError)
 
     /// Cuts the file off at a size.

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// A save by this device whose response was lost: the contents, and the version on which they were based.
+/// A save by this device whose response was lost: the contents, and the version that they were based on.
 struct LostWrite: Sendable {
     var handle: ContentHandle
     var record: Record

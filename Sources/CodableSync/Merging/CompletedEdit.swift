@@ -5,11 +5,11 @@ import RecordCoding
 // them as they are in the version below the edit, so models show them with that version's values.
 
 extension Record {
-    /// This edit with the values of another record for the fields that this one does not have at all.
+    /// This edit with the values of another record for the fields that this edit lacks.
     ///
     /// - Parameter base: The version that the edit changes; `nil` if there is none.
-    /// - Returns: The record that a save over that version makes, with the version's system fields unless this
-    ///   one has its own.
+    /// - Returns: The record that results from a save over that version, with the version's system fields
+    ///   unless this one has its own.
     func completed(from base: Record?) -> Record {
         guard let base else { return self }
         var record = self

@@ -33,7 +33,7 @@ enum OverlaidDraft: Sendable {
         /// What the app has now, if that differs from the edited record: it lacks edits that the app has not
         /// seen.
         var copy: Record?
-        /// The version that the draft carried, if that is newer than the one that the app was given.
+        /// The version that the draft carried, if that is newer than the one that the app got.
         var given: ContentHandle?
         /// Whether the draft changes only the app's copy.
         var isCopyOnly = false
@@ -163,10 +163,10 @@ struct DraftOverlay: Sendable {
         }
     }
 
-    /// The version that the app was given, or had before the zone was lost.
+    /// The version that the app got, or had before the zone was lost.
     private var versionGiven: ContentHandle? { record?.given ?? record?.lost?.handle }
 
-    /// The version that the draft carries, if that is newer than the one that the app was given.
+    /// The version that the draft carries, if that is newer than the one that the app got.
     private var newerVersion: ContentHandle? {
         guard case .version(let tag) = draft.original, let version = version(with: tag),
             [record?.known?.handle, record?.copy, basis.base].contains(version), version != versionGiven
@@ -242,8 +242,8 @@ struct DraftOverlay: Sendable {
         return .fields(record)
     }
 
-    /// Whether the original has the value that the app uploaded over a version that it was given, and a later
-    /// edit on this device has replaced that value since.
+    /// Whether the original has the value that the app uploaded over a version that it got, and a later edit
+    /// on this device has replaced that value since.
     private func isOwnCopy(
         of name: String,
         _ original: [String: RecordValue],

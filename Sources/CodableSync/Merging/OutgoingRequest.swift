@@ -43,7 +43,7 @@ struct OutgoingRequest: Sendable {
         items.flatMap { [$0.handle, $0.known?.handle].compactMap { $0 } }
     }
 
-    /// Makes the request: reduces each edit to the fields that differ from the last known version.
+    /// Creates the request, and reduces each edit to the fields that differ from the last known version.
     mutating func make(from contents: StoredContents) {
         for item in items {
             let recordID = RecordID(recordName: item.name, zoneID: zoneID)

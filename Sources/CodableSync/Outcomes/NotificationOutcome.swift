@@ -1,8 +1,8 @@
 /// The result of handling a push.
 public enum NotificationOutcome: Hashable, Sendable {
-    /// Changes were fetched.
+    /// The engine fetched changes.
     case newData
-    /// The push was for this engine, and nothing new was fetched.
+    /// The push was for this engine, but there was nothing new.
     case noData
     /// The push was not for this engine.
     case notOurs

@@ -1,7 +1,7 @@
 /// Why a change is parked.
 ///
-/// A parked change is not sent until ``SyncEngine/retry(named:)`` is called or a new edit replaces it. It is
-/// listed by ``SyncEngine/pendingChanges()`` and survives restarts.
+/// The engine doesn't send a parked change until you call ``SyncEngine/retry(named:)`` or a new edit replaces
+/// it. ``SyncEngine/pendingChanges()`` lists it, and it survives restarts.
 public struct ParkReason: Hashable, Sendable, Codable {
     /// The kinds of reasons.
     #if hasAttribute(nonexhaustive)
@@ -12,16 +12,16 @@ public struct ParkReason: Hashable, Sendable, Codable {
         case tooLarge
         /// The server refuses the change.
         case refused
-        /// The server returned an unknown error in several attempts.
+        /// The server returned an unknown error several times.
         case unknownError
         /// `resolveConflict` or `resolveDeletion` threw, or returned an invalid model.
         case resolverFailed
-        /// The server's version cannot be decoded, so an edit does not overwrite it.
+        /// This app can't decode the server's version, so an edit doesn't overwrite it.
         ///
-        /// If a newer version of the app wrote it, a deletion does not delete it either. Both are tried again
-        /// when the app is updated or can read the record again.
+        /// If a newer version of the app wrote it, the engine doesn't delete it either. It retries both once
+        /// the app is updated or can read the record again.
         case serverValueUndecodable
-        /// The stored model can no longer be read.
+        /// The engine can no longer read the stored model.
         case contentsUnreadable
     }
 
@@ -29,7 +29,7 @@ public struct ParkReason: Hashable, Sendable, Codable {
     public var kind: Kind
     /// What happened, without the contents of the model.
     public var message: String
-    /// How often sending was attempted, since the change was made or `retry` was called.
+    /// The number of attempts to send the change since it was made or `retry` was called.
     public var attempts: Int
 
     /// Creates a reason.
@@ -37,14 +37,14 @@ public struct ParkReason: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - kind: The kind of reason.
     ///   - message: What happened.
-    ///   - attempts: How often sending was attempted.
+    ///   - attempts: The number of attempts to send the change.
     public init(kind: Kind, message: String, attempts: Int = 1) {
         self.kind = kind
         self.message = message
         self.attempts = attempts
     }
 
-    /// Whether the server's version was delivered instead, so that reads no longer show the edit.
+    /// Whether the app got the server's version instead, so reads no longer show the edit.
     var isConflict: Bool {
         switch kind {
         case .resolverFailed, .serverValueUndecodable: true

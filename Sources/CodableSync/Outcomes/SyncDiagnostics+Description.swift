@@ -1,7 +1,7 @@
 import RecordCoding
 
 extension SyncDiagnostics: CustomStringConvertible {
-    /// A description of several lines for a bug report; it contains record names but no fields.
+    /// A multi-line description for bug reports; it contains record names but no fields.
     ///
     /// The format may change, so do not parse it.
     public var description: String {

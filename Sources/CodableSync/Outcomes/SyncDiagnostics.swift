@@ -6,20 +6,20 @@ public struct SyncDiagnostics: Hashable, Sendable {
     public var cloud: String
     /// The user who owns the state; `nil` if no user has been confirmed yet.
     public var userRecordName: String?
-    /// The account's status when it was last looked up.
+    /// The account's status at the last look-up.
     public var accountStatus: AccountStatus?
     /// What the engine is doing.
     public var status: SyncStatus
     /// The number of records that this device knows to be in the cloud.
     public var knownCount: Int
-    /// The number of changes that are waiting to be sent.
+    /// The number of changes waiting to be sent.
     public var pendingCount: Int
     /// The number of parked changes.
     public var parkedCount: Int
     /// The number of records with a change that the app has not accepted yet: see ``SyncEngine/changes``.
     public var undeliveredCount: Int
-    /// The records whose cloud version could not be decoded since the engine was opened, or was written by a
-    /// newer version of the app, in order of their names.
+    /// The records whose cloud version couldn't be decoded since the engine opened, or was written by a newer
+    /// version of the app, sorted by name.
     public var undecodable: [String] = []
     /// When a fetch last reached the end of the feed.
     public var lastFetch: Date?

@@ -3,7 +3,7 @@ public import protocol Foundation.LocalizedError
 
 /// Why a call to an engine failed.
 ///
-/// ``code`` is for programs, ``message`` is for people.
+/// Match on ``code``; show ``message`` to people.
 ///
 /// ```swift
 /// do {
@@ -19,10 +19,10 @@ public struct SyncError: Error, Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: What happened and what to do; made from the other values by default.
-    ///   - recordNames: The records that the failure is about.
+    ///   - message: What happened and what to do; derived from the other values by default.
+    ///   - recordNames: The records that the failure concerns.
     ///   - retryDate: When to try again.
-    ///   - cloudError: The failure of the database.
+    ///   - cloudError: The database's error.
     public init(
         _ code: Code,
         message: String? = nil,
@@ -56,22 +56,22 @@ extension SyncError {
         set { box.value.message = newValue }
     }
 
-    /// The records that the failure is about; empty if it is about none in particular.
+    /// The records that the failure concerns; empty if it concerns none in particular.
     ///
-    /// A model without a record name is described in the message only.
+    /// Only the message describes a model that has no record name.
     public var recordNames: [String] {
         get { box.value.recordNames }
         set { box.value.recordNames = newValue }
     }
 
-    /// When to try again, if the server ordered a wait: with the request that failed, or before the call.
+    /// When to try again, if the server asked for a delay, in response to this call or an earlier request.
     public var retryDate: Date? {
         get { box.value.retryDate }
         set { box.value.retryDate = newValue }
     }
 
-    /// The failure of the database, if the code is ``Code-swift.enum/cloud``, or
-    /// ``Code-swift.enum/configuration`` because the app may not use its container.
+    /// The database's error, if the code is ``Code-swift.enum/cloud``, or ``Code-swift.enum/configuration``
+    /// if the app may not use its container.
     public var cloudError: CloudError? {
         get { box.value.cloudError }
         set { box.value.cloudError = newValue }
@@ -107,22 +107,24 @@ extension SyncError {
         /// This version of the app cannot read the record's latest version, and must not change it; nothing
         /// was queued.
         case recordUndecodable
-        /// The disk is full; the call queued nothing, and everything that could not be stored was undone.
+        /// The disk is full; the call queued nothing, and the engine undid whatever it couldn't store.
         case storageFull
-        /// Another engine uses the state directory; the message names its process.
+        /// Another engine is using the state directory; the message names its process.
         case stateInUse
         /// The state was written by a newer version of the library; nothing was changed.
         case stateTooNew
         /// The state cannot be read or written; the message names the place and the reason.
         case storageFailed
-        /// The configuration is invalid; the message names the setting. Or the app may not use its container:
-        /// ``SyncError/cloudError`` is then `badContainer` or `missingEntitlement`.
+        /// The configuration is invalid; the message names the setting.
+        ///
+        /// If the app may not use its container, ``SyncError/cloudError`` is `badContainer` or
+        /// `missingEntitlement`.
         case configuration
         /// The server asked to wait until ``SyncError/retryDate``.
         case waiting
         /// The user removed the app's data from the cloud; call ``SyncEngine/resolvePurge(_:)`` first.
         case waitingForDecision
-        /// The cloud is unavailable; ``SyncError/cloudError`` says why. No queued change is lost.
+        /// The cloud is unavailable; ``SyncError/cloudError`` says why. Queued changes are kept.
         case cloud
         /// The engine is stopped; call ``SyncEngine/start()`` first.
         case stopped

@@ -44,7 +44,7 @@ extension SyncEvent: CustomStringConvertible {
 }
 
 extension [String] {
-    /// The first three names, and the number of the others.
+    /// The first three names, and the number of remaining ones.
     var listed: String {
         let first = prefix(3).map(\.quoted).joined(separator: ", ")
         return count > 3 ? "\(first) and \((count - 3).counted("other record"))" : first

@@ -11,7 +11,7 @@ public enum DiscardReason: String, Hashable, Sendable, Codable {
     case discarded
     /// A pending deletion on this device discarded another device's edit.
     case deletion
-    /// A newer edit replaced one that was parked by a conflict.
+    /// A newer edit replaced one that a conflict had parked.
     case replaced
 }
 
@@ -25,10 +25,10 @@ public enum ConflictOutcome: String, Hashable, Sendable, Codable {
     case merged
 }
 
-/// An event in an engine, for logs and tests; data stays correct even if an app ignores all events.
+/// An engine event, for logs and tests; data stays correct even if the app ignores every event.
 ///
-/// Some events carry records, so that a discarded version can be restored. An event's description is one line
-/// with record names and without fields.
+/// Some events carry records, so the app can restore a discarded version. An event's description is one line
+/// that contains record names but no fields.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -41,14 +41,14 @@ public enum SyncEvent: Hashable, Sendable {
     case sendBegan(count: Int)
     /// The response to a request arrived.
     case sendEnded(saved: Int, deleted: Int, failed: Int)
-    /// A call that changes models threw this error, and so changed nothing.
+    /// A call that changes models threw this error and changed nothing.
     ///
-    /// It also reaches an app that doesn't await the call's task. The calls are `edit`, `upload`, `uploadOnce`,
-    /// `delete`, `retry` and `discard`.
+    /// It also reaches an app that doesn't await the call's task. The calls are `edit`, `upload`,
+    /// `uploadOnce`, `delete`, `retry` and `discard`.
     case callRefused(recordNames: [String], SyncError)
     /// A request failed; pending changes are kept.
     case failed(CloudError)
-    /// The engine makes no request before this date.
+    /// The engine makes no requests until this date.
     case waiting(until: Date)
     /// A change was parked.
     case parked(recordName: String, ParkReason)
@@ -56,34 +56,33 @@ public enum SyncEvent: Hashable, Sendable {
     case conflictResolved(recordName: String, client: Record, server: Record, ConflictOutcome)
     /// A version of a record was discarded; the event carries it.
     case discarded(recordName: String, Record, DiscardReason)
-    /// A record that was edited on this device was deleted in the cloud; with `kept`, the edit creates it
-    /// again.
+    /// A record edited on this device was deleted in the cloud; if `kept`, the edit recreates it.
     case editOfDeleted(recordName: String, Record, kept: Bool)
-    /// A record had too many conflicts in a row; it is sent again later.
+    /// A record had too many conflicts in a row; the engine sends it again later.
     case conflictLoop(recordName: String)
     /// The user's storage in the cloud is full; changes are kept and retried at long intervals.
     case quotaExceeded
-    /// The server's version of a record cannot be decoded; it is kept, and decoded again at the next opening,
-    /// or by a later version of the app if a newer one has written it.
+    /// The server's version of a record can't be decoded; the engine keeps it and tries again when it next
+    /// opens, or in a later version of the app if a newer one wrote it.
     case undecodable(recordName: String, reason: String)
-    /// A loop over `changes` holds an element and has not requested the next one while 1000 changes arrived
-    /// for it.
+    /// A loop over `changes` hasn't requested its next element while 1000 changes arrived for it.
     ///
-    /// It is reported once until the loop requests another element; `waiting` is the number of records that
-    /// wait on disk. Do other asynchronous work outside of the loop, and release streams that you no longer
-    /// read.
+    /// The engine reports this once until the loop requests another element; `waiting` is the number of
+    /// records waiting on disk. Do other asynchronous work outside the loop, and release streams that you no
+    /// longer read.
     case streamStalled(waiting: Int)
-    /// Records were ignored, since they have another type, have no usable name, or were not requested.
+    /// Records were ignored because they have another type or an unusable name, or weren't requested.
     case ignoredRecords(count: Int)
-    /// The response to a request did not mention a record; the request is repeated for it.
+    /// A response didn't mention one of the request's records; the engine repeats the request for that
+    /// record.
     case unmentioned(recordName: String)
-    /// The user has changed or signed out; read `allModels()` again.
+    /// The user changed or signed out; read `allModels()` again.
     ///
     /// `from` is the last user that the app was notified of, and `to` is the user whose records it now sees;
-    /// `nil` means that there is none. The first user of a state takes over the edits made before.
+    /// `nil` means no user. The first user of a state takes over the edits made before.
     case accountChanged(from: String?, to: String?)
-    /// The state of the user who is signed in cannot be opened; the former user's state is unchanged, and the
-    /// engine tries again.
+    /// The signed-in user's state can't be opened; the previous user's state is unchanged, and the engine
+    /// retries.
     case accountSwitchFailed(to: String, SyncError)
     /// The zone was lost; `nil` if the reason is unknown.
     case zoneLost(DatabaseChanges.Deletion.Reason?)
@@ -91,12 +90,12 @@ public enum SyncEvent: Hashable, Sendable {
     case zoneReady
     /// The change token expired; the engine fetches everything.
     case listingBegan
-    /// The subscription could not be created; the engine polls instead.
+    /// The engine couldn't create its subscription, and polls instead.
     case subscriptionFailed(CloudError)
     /// The state was damaged and has been recovered; the text names the place and what was kept.
     case stateRecovered(String)
     /// The state could not be opened, read or written; the text says why.
     case storageFailed(String)
-    /// This many older events were dropped because the stream was not read fast enough.
+    /// This many older events were dropped because the app didn't read the stream fast enough.
     case dropped(count: Int)
 }

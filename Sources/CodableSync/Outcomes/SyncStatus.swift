@@ -5,42 +5,42 @@ public import struct Foundation.Date
     @nonexhaustive
 #endif
 public enum SyncStatus: Hashable, Sendable {
-    /// Why an engine makes no requests although it was started.
+    /// Why a started engine makes no requests.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum PauseReason: Hashable, Sendable {
-        /// There is no user account that can be used.
+        /// There is no usable account.
         case account(AccountStatus)
-        /// The user's storage in the cloud is full; the engine tries again every ten minutes, and in the next
+        /// The user's storage in the cloud is full; the engine retries every ten minutes and at the next
         /// `sync`.
         case quotaExceeded
         /// The app or its container is configured incorrectly.
         case configuration(CloudError)
-        /// The state of the user who is signed in cannot be opened.
+        /// The signed-in user's state can't be opened.
         case state(SyncError)
     }
 
     /// There is nothing to do.
     case idle
-    /// Changes are being fetched.
+    /// The engine is fetching changes.
     case fetching
-    /// Changes are being sent.
+    /// The engine is sending changes.
     case sending
-    /// A request failed, the state could not be read or written, or the server ordered a wait; the next
-    /// attempt is at this date.
+    /// A request failed, the state couldn't be read or written, or the server asked for a delay; the engine
+    /// retries at this date.
     case waiting(until: Date)
     /// There is no network.
     case offline
-    /// The cloud cannot be used.
+    /// The engine can't use the cloud.
     case paused(PauseReason)
-    /// The user removed the app's data from the cloud in the system's settings; the app must decide by
+    /// The user removed the app's data from the cloud in the system settings; the app must call
     /// ``SyncEngine/resolvePurge(_:)``.
     ///
-    /// Until then, no records are fetched or sent, and none is delivered as deleted; uploads and deletions are
-    /// accepted. The engine still waits after a restart.
+    /// Until then, the engine accepts uploads and deletions, but fetches and sends no records and delivers
+    /// none as deleted. It still waits after a restart.
     case waitingForDecision
-    /// The engine was stopped or not started yet; an engine that does not sync automatically is stopped
-    /// between its calls.
+    /// The engine was stopped or hasn't started; an engine that doesn't sync automatically is stopped between
+    /// calls.
     case stopped
 }

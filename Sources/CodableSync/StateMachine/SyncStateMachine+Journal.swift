@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What happens once a batch is stored or refused.
+/// Handling the outcome of a batch: stored or refused.
 extension SyncStateMachine {
     mutating func takeCommitted(_ batch: BatchID) {
         guard let committed = context.journal.uncommitted.removeFirst(batch) else { return }

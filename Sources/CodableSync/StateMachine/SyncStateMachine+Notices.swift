@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// What the rooms tell each other.
+/// Passing notices between rooms.
 extension SyncStateMachine {
-    /// Passes on what a room has told and what its entries have changed, until nothing is left.
+    /// Passes on a room's notices and the changes of its entries, until nothing is left.
     mutating func settle() {
         while true {
             if !context.notices.isEmpty {

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// When requests may begin, and the work that comes before and after requests for records.
+/// Deciding when requests may begin, and the work before and after requests for records.
 extension SyncStateMachine {
     // These properties are read at every step, so none of them uses `&&` or `||`: in a debug build, the
     // right-hand side is a closure with a copy of the whole machine.

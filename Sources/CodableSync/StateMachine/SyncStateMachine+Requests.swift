@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Which request is next, and what a waiting change does not wait for.
+/// Choosing the next request, and limiting how long changes wait for pages and look-ups.
 extension SyncStateMachine {
     var isSlotFree: Bool {
         if account.lane.isBusy || zone.lane.isBusy || sending.lane.isBusy { return false }

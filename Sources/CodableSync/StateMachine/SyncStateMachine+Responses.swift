@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Responses about records, and requests without one.
+/// Handling responses about records, and requests that get no response.
 extension SyncStateMachine {
     /// Processes a response, or holds it if it may come from another zone.
     mutating func takeResponse(_ response: RecordResponse) {

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Timers and signals, and the waits that a caller or a signal ends early.
+/// Handling timers and signals, and ending waits early for a caller or a signal.
 extension SyncStateMachine {
     mutating func takeTimer(_ timer: SyncTimer) {
         switch timer {

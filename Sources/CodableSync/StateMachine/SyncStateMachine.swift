@@ -3,9 +3,9 @@ import RecordCoding
 /// The client's sync rules as a value: it takes inputs and returns actions.
 ///
 /// Each subject has a room, a small machine with its own state and its own folder; this type routes inputs to
-/// the rooms, and what one room tells to the others. It never loads contents, never suspends, and gets the
-/// time from its caller. The durable state, which only journal entries change, is in ``SyncContext``; what
-/// the rooms keep is lost at a restart.
+/// the rooms, and notices between them. It never loads contents, never suspends, and gets the time from its
+/// caller. ``SyncContext`` holds the durable state, which only journal entries change; the rooms lose their
+/// own state at a restart.
 package struct SyncStateMachine: Sendable {
     var context: SyncContext
     var calls = CallMachine()

@@ -3,7 +3,7 @@ import Dispatch
 /// The directories in this process whose engines were released and whose files are still being written and
 /// closed.
 ///
-/// Releasing an engine does not wait for the disk. So opening the directory again waits here instead of
+/// Releasing an engine doesn't wait for the disk. So the next opening of the directory waits here instead of
 /// failing because the directory is in use.
 final class DirectoriesInRelease: Sendable {
     /// A directory on a file system.

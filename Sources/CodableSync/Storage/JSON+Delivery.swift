@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Writing what the streams need to know after a restart.
+/// Writing what the streams need after a restart.
 extension JSONWriter {
     mutating func keys(_ keys: [RecordKey]) {
         array(keys) { json, key in
@@ -32,7 +32,7 @@ extension JSONWriter {
     }
 }
 
-/// Reading what the streams need to know after a restart.
+/// Reading what the streams need after a restart.
 extension JSONReader {
     mutating func keys() throws -> [RecordKey] { try rows { try $0.keyElements() } }
 

@@ -5,7 +5,7 @@ extension JSONReader {
     /// Reads a record's state from a snapshot: the pending change strictly, and everything else as far as it
     /// is readable.
     ///
-    /// Parts that are left out are fetched again.
+    /// The engine fetches skipped parts again.
     mutating func record(
         _ problems: inout [String]
     ) throws -> (type: ExactName?, record: RecordState) {

@@ -279,7 +279,7 @@ package final class JSONStateStore: StateStore {
         do { try beginCompaction()() } catch { throw StateCompactionError(error) }
     }
 
-    /// Makes later entries go into a new file; the returned closure makes one snapshot of the other files.
+    /// Directs later entries to a new file; the returned closure writes one snapshot of the other files.
     ///
     /// Must be called where entries are appended, so that each line is in both the frozen files and the
     /// frozen index or in neither, and never while another compaction is running.

@@ -29,7 +29,7 @@ struct JournalFold {
     private(set) var state = SyncState()
     private(set) var positions: [ContentHandle: LogPosition] = [:]
     private(set) var lastHandle: UInt64 = 0
-    /// Edits that must not be sent any more, since a later edit was confirmed although its own line is lost.
+    /// Edits that must no longer be sent, since a later edit was confirmed although its own line is lost.
     private(set) var superseded: [RecordKey: ContentHandle] = [:]
 
     /// The user in the headers of the files, if any.

@@ -1,7 +1,7 @@
 import RecordCoding
 
-/// Reading the fact of each entry, room by room; `nil` if the fact is none of that room's, in which case
-/// nothing was read.
+/// Reading the fact of each entry, room by room; `nil` if the fact belongs to another room, and then nothing
+/// was read.
 extension JournalLine {
     /// What a line is about, according to its first members.
     struct Subject {

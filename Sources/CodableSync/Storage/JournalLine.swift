@@ -10,7 +10,7 @@ enum JournalLine {
     /// The place of a handle's contents in a line.
     typealias Place = (handle: ContentHandle, range: Range<Int>)
 
-    /// Makes the line of an entry with the contents that it introduces.
+    /// Creates the line of an entry with the contents that it introduces.
     ///
     /// - Parameters:
     ///   - entry: The entry.

@@ -197,7 +197,7 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    /// Makes a user the last known one, by replacing one file in one step.
+    /// Records a user as the last known one, by replacing one file in one step.
     ///
     /// - Parameters:
     ///   - name: The user record name.

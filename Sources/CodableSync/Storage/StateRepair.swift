@@ -1,8 +1,8 @@
 /// Repairs a state after damage, when entries may refer to contents that are lost.
 ///
-/// Everything is fetched again after damage. Until then, incomplete information must not lead to wrong
-/// decisions: an edit whose base was lost must not look like an edit of a deleted record, nor be compared
-/// with a version that is older than its base.
+/// After damage, the engine fetches everything again. Until then, incomplete information must not lead to
+/// wrong decisions: an edit whose base was lost must not look like an edit of a deleted record, nor be
+/// compared with a version that is older than its base.
 enum StateRepair {
     /// The entries that make a state consistent again.
     ///

@@ -13,7 +13,7 @@ package struct StateUser: Equatable, Sendable {
     }
 }
 
-/// A switch of which the app may not have been notified, because the process may have ended before.
+/// A switch that the app may not know of, because the process may have ended before notifying it.
 package struct PendingSwitchNotice: Equatable, Sendable {
     /// The former user; `nil` if the app was notified of their sign-out.
     package var from: String?

@@ -1,6 +1,6 @@
-/// Gives access to the database as long as its account is the one that was looked up.
+/// Gives access to the database only while its account is the one that the engine looked up.
 struct AccountConnection: Sendable {
-    /// The user may have changed, so no request may be made for the former user.
+    /// The user may have changed, so requests for the previous user must stop.
     struct AccountChanged: Error {}
 
     let base: any CloudDatabase

@@ -1,10 +1,10 @@
 import RecordCoding
 
-/// What a read returned to the app, as far as it has not been passed to the machine yet.
+/// The contents that a read returned to the app and that the machine hasn't received yet.
 ///
-/// A call needs only what concerns its own records, so the rest of a large read is passed in parts, and no call
-/// waits for all of it. The order among reads and requests does not matter: the machine ignores contents that are
-/// older than what the app has seen.
+/// A call needs only the contents of its own records, so the machine gets the rest of a large read in parts,
+/// and no call waits for all of it. The order of reads and requests doesn't matter: the machine ignores
+/// contents older than those that the app has seen.
 struct GivenByRead: Sendable {
     /// The number of records in one part.
     static let part = 256
@@ -25,7 +25,7 @@ struct GivenByRead: Sendable {
     /// - Parameters:
     ///   - session: The core's session when the read looked at the records.
     ///   - generation: The machine's generation of reads at that time.
-    ///   - given: What was returned, each record once.
+    ///   - given: The returned contents, each record once.
     init(session: Int, generation: Int, _ given: [GivenContents]) {
         self.session = session
         self.generation = generation

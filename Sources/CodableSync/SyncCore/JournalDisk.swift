@@ -278,7 +278,7 @@ final class JournalDisk: Sendable {
         }
     }
 
-    /// Closes the files as they are, as a crash does.
+    /// Closes the files without further writes, as a crash does.
     func abandon() async {
         dropQueued()
         if isClosed { return }

@@ -3,7 +3,7 @@ import RecordCoding
 /// Tracks which model's engines use a zone of a database, or a state directory, in this process.
 ///
 /// Engines of two models in one zone would treat each other's records as their own. Two connections to one
-/// cloud count as two devices, which may run two versions of an app, unless both use the same state
+/// cloud count as two devices, which may run different versions of an app, unless both use the same state
 /// directory, as two of ``LocalDatabase/local`` do.
 final class ModelRegistry: Sendable {
     private enum Place: Hashable {

@@ -1,16 +1,16 @@
 import RecordCoding
 
-/// A read of records that is under way: what reads show of them, and what was decoded of that.
+/// A read of records in progress: the contents that it shows, and the values decoded so far.
 struct RecordRead<Value: Sendable>: Sendable {
-    /// What stands for one record.
+    /// The contents, the decoded value and the receipt of one record.
     private struct Entry: Sendable {
         var key: RecordKey
         /// What reads show; `nil` if they show nothing.
         var shown: ShownContents?
         var decoded: DecodedContents<Value>?
-        /// The receipt that the app was given this, if that is news.
+        /// The receipt for these contents, if the machine doesn't have it yet.
         var given: GivenContents?
-        /// What is known of the record if it is not shown.
+        /// Why reads don't show the record, if they don't.
         var absence = Absence.unknown
     }
 
@@ -93,7 +93,7 @@ struct RecordRead<Value: Sendable>: Sendable {
 
     // MARK: The result
 
-    /// What was decoded, in order, and what the app is given by it.
+    /// The decoded values, in order, and the receipts for what the app gets.
     func result(session: Int, generation: Int) -> ReadResult<Value> {
         ReadResult(
             values: entries.compactMap { $0.shown == nil ? nil : $0.decoded?.value },
@@ -103,10 +103,10 @@ struct RecordRead<Value: Sendable>: Sendable {
         )
     }
 
-    /// What the app is given and has not seen.
+    /// The contents that the app gets and hasn't seen.
     ///
-    /// This includes missing records, but not records that could not be decoded, which the next upload must not
-    /// overwrite.
+    /// This includes missing records, but not records that could not be decoded, which the next upload must
+    /// not overwrite.
     private var given: [GivenContents] {
         entries.compactMap { entry in
             guard let shown = entry.shown else { return entry.given }
@@ -132,7 +132,7 @@ extension RecordState {
         }
     }
 
-    /// The receipt that the app was given these contents, if that is news.
+    /// The receipt for these contents, if the machine doesn't have it yet.
     fileprivate func given(_ shown: ShownContents?, of key: RecordKey) -> GivenContents? {
         var given = GivenContents(name: key.recordName, handle: shown?.shown)
         if let shown {

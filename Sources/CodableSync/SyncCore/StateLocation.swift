@@ -26,7 +26,7 @@ struct OpenedState: Sendable {
     }
 }
 
-/// Where an open state is.
+/// The location of an open state.
 struct StatePlace: Sendable {
     let location: StateLocation
     /// The directory with the states of all users.
@@ -140,7 +140,7 @@ struct StateLocation: Sendable {
         }
     }
 
-    /// Makes the user of a state the last known one, which commits a switch.
+    /// Records the user of a state as the last known one, which commits a switch.
     ///
     /// - Parameters:
     ///   - opened: The state.
@@ -149,7 +149,7 @@ struct StateLocation: Sendable {
     ///   - startsOver: Whether the app has accepted another user's changes. Stored before the switch is
     ///     committed: the last known user is always the one whose changes the app has, or has yet to begin
     ///     with a reset.
-    /// - Returns: The state as it is stored now.
+    /// - Returns: The state as stored now.
     /// - Throws: ``SyncError``: the switch is not stored.
     func commit(
         _ opened: OpenedState,
@@ -165,7 +165,7 @@ struct StateLocation: Sendable {
         }
     }
 
-    /// Performs work that may wait for a disk or another process on a thread that may.
+    /// Performs work that may block on a disk or another process, on a thread that may block.
     ///
     /// - Parameter work: The work.
     /// - Returns: What it returns.

@@ -2,7 +2,7 @@
 final class StreamRequests: Sendable {
     /// A request to the core.
     enum Request: Sendable {
-        /// Opens and starts the core, and makes it process the receipts that are due.
+        /// Opens and starts the core, and has it process the pending receipts.
         case wake
         /// A stream waits for its next element.
         case next(StreamID)

@@ -1,7 +1,7 @@
 import Foundation
 import RecordCoding
 
-/// Checking the configuration, in the first call that can throw and before any file access or request.
+/// Validating the configuration, in the first call that can throw, before any file access or request.
 extension SyncConfiguration {
     private static var maximumDeadline: Duration { .seconds(24 * 3600) }
     private static var longestSendDelay: Duration { .seconds(60) }
@@ -41,7 +41,7 @@ extension SyncConfiguration {
                 cloudError: error
             )
         }
-        // The public database has no change feed, and nobody can create zones in that of shared records.
+        // The public database has no change feed, and a client cannot create zones in the shared one.
         guard database.scope == .private else {
             throw Self.invalid(
                 "database",

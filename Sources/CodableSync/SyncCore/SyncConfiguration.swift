@@ -1,10 +1,10 @@
 public import struct Foundation.URL
 
-/// The configuration of an engine; the defaults suit an app.
+/// The configuration of an engine; the defaults suit most apps.
 public struct SyncConfiguration: Sendable {
     /// Where the engine's state is kept.
     public enum Storage: Hashable, Sendable {
-        /// In memory for a database in memory; otherwise in the user's data directory.
+        /// In memory for an in-memory database, otherwise in the user's data directory.
         case automatic
         /// In a directory that no other engine may use.
         case directory(URL)
@@ -14,7 +14,7 @@ public struct SyncConfiguration: Sendable {
 
     /// What `upload` and `delete` wait for.
     public enum Durability: Hashable, Sendable {
-        /// The change survives a loss of power.
+        /// The change survives a power loss.
         case flushed
         /// The change survives a crash of the process.
         case written
@@ -32,9 +32,9 @@ public struct SyncConfiguration: Sendable {
     public enum OnSignOut: Hashable, Sendable {
         /// The records stay. Reads show them until another user signs in, and again when their user returns.
         case keep
-        /// Records that the cloud has confirmed are removed, from the files as well. Edits that the cloud
-        /// does not have stay for their user, with the versions that they must be merged with. When the user
-        /// returns, everything is fetched again.
+        /// The engine removes records that the cloud has confirmed, including from its files. It keeps edits
+        /// that the cloud doesn't have, with the versions to merge them with. When the user returns, it
+        /// fetches everything again.
         case remove
     }
 
@@ -42,7 +42,7 @@ public struct SyncConfiguration: Sendable {
     public var storage = Storage.automatic
     /// What `upload` and `delete` wait for.
     public var durability = Durability.flushed
-    /// Whether the engine sends and fetches by itself; otherwise, only `sync` and its parts make requests.
+    /// Whether the engine sends and fetches on its own; if not, only `sync` and its parts make requests.
     public var automaticallySyncs = true
     /// The zone's name; `nil` means the model's record type.
     ///
@@ -51,21 +51,22 @@ public struct SyncConfiguration: Sendable {
     /// The container's identifier; `nil` means the bundle identifier, or the name of the executable if there
     /// is none.
     ///
-    /// It is part of the path of the engine's files, and pushes of other containers are not the engine's. In
-    /// iCloud, it is the identifier of a container in the app's entitlements, which an engine without an explicit
+    /// It is part of the engine's file paths, and the engine ignores pushes for other containers. In iCloud,
+    /// it is the identifier of a container in the app's entitlements, which an engine without an explicit
     /// database uses; `nil` means the app's default container.
     ///
     /// 1 to 255 ASCII letters, digits, full stops, hyphens and underscores.
     public var containerIdentifier: String?
     /// Where edit dates come from.
     public var editDates = EditDates.recordField
-    /// How long the first unsent edit waits for others, so that edits made in quick succession share a request.
+    /// How long the first unsent edit waits for others, so that edits made in quick succession share a
+    /// request.
     ///
-    /// Counted from the first edit, and not restarted by later ones. Retries, resolved conflicts and
+    /// The delay starts with the first edit; later edits don't restart it. Retries, resolved conflicts and
     /// ``SyncEngine/sync()`` don't wait. In a test on a manual clock, set it to zero or advance the clock. At
     /// most a minute.
     public var sendDelay: Duration = .milliseconds(300)
-    /// How long after a fetch the next one begins if nothing else requests one; `nil` turns polling off.
+    /// The time between fetches if nothing else triggers one; `nil` turns polling off.
     ///
     /// 1 second to 365 days.
     public var pollInterval: Duration? = .seconds(300)
@@ -73,8 +74,8 @@ public struct SyncConfiguration: Sendable {
     public var requestDeadline: Duration = .seconds(60)
     /// What happens to the records on this device when their user signs out or another user signs in.
     ///
-    /// Removed records are not delivered as `.deleted`, since they are still in the cloud: the streams begin
-    /// again with ``ModelChange/reset``, and give what is left.
+    /// The engine doesn't deliver removed records as `.deleted`, since they are still in the cloud: the
+    /// streams restart with ``ModelChange/reset`` and deliver what is left.
     public var onSignOut = OnSignOut.keep
     /// Called for every event on any thread; it must return quickly.
     public var logHandler: (@Sendable (SyncEvent) -> Void)?

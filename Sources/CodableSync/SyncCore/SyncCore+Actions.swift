@@ -132,7 +132,7 @@ extension SyncCore {
         eventHub.send(event)
     }
 
-    /// Reports that files cannot be read at the moment, unless the engine is closed.
+    /// Reports that files can't be read right now, unless the engine is closed.
     func reportUnreadable(_ text: String) {
         if case .closed = phase { return }
         emit(.storageFailed(text))

@@ -65,7 +65,7 @@ extension SyncCore {
         _ session: Int
     ) {
         guard session == self.session else { return passOver(stream) }
-        // A version that is below an edit no more may have been dropped before it was loaded.
+        // A version that is no longer below an edit may have been dropped before it was loaded.
         guard below == versionsBelow(items) else { return deliver(stream, items) }
         var element = element
         element.leaveOut(machine?.overtaken(in: stream) ?? [])

@@ -1,4 +1,4 @@
-/// What the app can show about the engine.
+/// Diagnostics of the engine for the app.
 extension SyncCore {
     func diagnostics() async throws -> SyncDiagnostics {
         try await ready()

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What reaches the core from the cloud, the disk and the streams.
+/// Listening to the cloud, the disk and the streams.
 extension SyncCore {
     func listen() {
         let signals = database.signals

@@ -67,7 +67,7 @@ extension SyncCore {
     }
 }
 
-/// An unconfirmed change, and what could be decoded of both sides.
+/// An unconfirmed change, and both sides as far as they could be decoded.
 struct PendingRecord<Value: Sendable>: Sendable {
     var name: String
     var change: LocalChange
@@ -78,5 +78,5 @@ struct PendingRecord<Value: Sendable>: Sendable {
     var server: Value?
 }
 
-/// Thrown if contents were replaced before they were read, and a compaction dropped them.
+/// Thrown if a compaction dropped replaced contents before they were read.
 private struct OvertakenByCompaction: Error {}

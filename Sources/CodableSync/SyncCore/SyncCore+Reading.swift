@@ -9,13 +9,13 @@ extension SyncCore {
 
     /// Reads records.
     ///
-    /// What a read of all records takes is proportional to their number, so it is done off the actor, on copies
-    /// of the table of records.
+    /// A read of all records takes time proportional to their number, so it runs off the actor, on copies of
+    /// the table of records.
     ///
     /// - Parameters:
     ///   - names: The records' names; `nil` means all.
     ///   - decode: Decodes a record.
-    /// - Returns: What was decoded, in order, and the receipt that the app was given it.
+    /// - Returns: The decoded values, in order, and the receipt for them.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     @concurrent
     nonisolated func read<Value: Sendable>(
@@ -82,13 +82,13 @@ extension SyncCore {
     }
 }
 
-/// The result of a read, and the receipt about what the app was given.
+/// The result of a read, and the receipt for what the app received.
 struct ReadResult<Value: Sendable>: Sendable {
     var values: [Value]
     var receipt: CallQueue.Receipt
     /// What could not be decoded.
     var undecodable: [ReadVersion]
-    /// What is known of the only record if it is not shown.
+    /// Why reads don't show the only record, if they don't.
     var absence: Absence
 }
 

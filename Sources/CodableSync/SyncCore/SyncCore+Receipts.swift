@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Passing to the machine what the app was given, in its place among the calls.
+/// Reporting to the machine what the app received, in order with its calls.
 extension SyncCore {
     /// Passes the receipts that are due to the machine; of large reads, only a part.
     ///
@@ -23,10 +23,10 @@ extension SyncCore {
         passNextPartAtRest()
     }
 
-    /// Passes what the app was given of records to the machine before the cloud's response changes them.
+    /// Reports to the machine what the app got of records before the cloud's response changes them.
     ///
-    /// A deletion of a record that the app has is kept, to be decided about, and a version that the app has is kept
-    /// as an ancestor.
+    /// The machine then keeps a deletion of a record that the app has for a decision, and a version that the
+    /// app has as an ancestor.
     ///
     /// - Parameters:
     ///   - keys: The records that the answer is about.
@@ -39,7 +39,7 @@ extension SyncCore {
         }
     }
 
-    /// Passes all that is left of large reads to the machine, since nothing is passed later.
+    /// Reports the rest of large reads to the machine, since nothing follows.
     func takeAllReceipts() {
         takeReceipts()
         let left = reads

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Loading both sides of a conflict, and deciding it with the resolver.
+/// Loading both sides of a conflict, and passing them to the resolver.
 extension SyncCore {
     func reconcile(_ items: [ReconcileItem]) {
         let model = model

@@ -13,7 +13,7 @@ extension SyncCore {
         perform(id, loading: {}, requesting: { try await request($1) }, then: take)
     }
 
-    /// Performs a request that is made from stored contents, and passes the result to the engine.
+    /// Performs a request built from stored contents, and passes the result to the engine.
     ///
     /// The request is not made if the user may have changed.
     func perform<Contents: Sendable, Answer: Sendable>(

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Making send requests from the items that the machine names, and passing it the result of each item.
+/// Building send requests from the items that the machine names, and returning the result of each item to it.
 extension SyncCore {
     func send(_ request: RequestID, _ items: [SendItem]) {
         var outgoing = OutgoingRequest(

@@ -2,7 +2,7 @@ import RecordCoding
 
 /// Requests about the engine's subscription.
 extension SyncCore {
-    /// Creates the subscription; if it was made before, only if the server does not have it any more.
+    /// Creates the subscription; if it existed before, only if the server has lost it.
     func subscribe(_ request: RequestID, isMade: Bool) {
         let subscription = CloudSubscription.engine(for: zoneID)
         perform(request) { connection in

@@ -3,10 +3,10 @@ import RecordCoding
 /// Replacing a user's state with another user's while the app continues to use the engine.
 ///
 /// Calls made during the switch wait for the new state. Earlier calls belong to the former user, and their
-/// changes are stored in that user's state. If the app has that user's records removed, they are removed
-/// after these calls, which may be based on them. The switch is committed by one write to the file that
-/// names the last known user. After a crash before that write, the former user's state is opened; after a
-/// later crash, the new user's. In both cases the next account look-up finds the right user.
+/// changes are stored in that user's state. If the configuration removes that user's records, the core
+/// removes them after these calls, which may be based on them. One write to the file that names the last
+/// known user commits the switch. After a crash before that write, the engine opens the former user's state;
+/// after a later crash, the new user's. In both cases the next account look-up finds the right user.
 extension SyncCore {
     func switchUser(to user: String) {
         guard case .open = phase else { return }

@@ -1,11 +1,11 @@
 import RecordCoding
 
-/// Performs what the state machine decides: the shell of everything that shares an account, a journal and a
-/// queue of calls.
+/// Performs the state machine's actions for everything that shares an account, a journal and a queue of
+/// calls.
 ///
-/// The core is not generic. What it needs to know about a model's records is behind ``SyncedModel``; models
-/// themselves never enter it. A ``SyncContainer`` holds it. Neither a waiting stream nor a request in flight
-/// does: tasks hold it weakly, and releasing it ends it in the background.
+/// The core isn't generic: it knows a model's records only through ``SyncedModel``, and never holds the
+/// models themselves. A ``SyncContainer`` retains it; waiting streams and requests in flight hold it weakly,
+/// and releasing it closes it in the background.
 actor SyncCore {
     let database: any CloudDatabase
     let configuration: SyncConfiguration
@@ -65,7 +65,7 @@ actor SyncCore {
     var lastWatcher: UInt64 = 0
     /// What large reads returned, as far as it has not been passed to the machine yet.
     var reads: [GivenByRead] = []
-    /// Whether a task is about to pass the next part of a large read to the machine.
+    /// Whether a task will pass the next part of a large read to the machine.
     var isNextPartDue = false
     /// Versions that the cloud has returned since a call began, for each call that waits for a summary.
     var fetchedVersions: [CallID: [ReadVersion]] = [:]

@@ -2,7 +2,7 @@ import RecordCoding
 
 /// A model of a core: its rules, and the streams that deliver its changes.
 ///
-/// This is all that a core knows about a model; one of these stands for each record type.
+/// This is all that a core knows about a model; there is one for each record type.
 protocol SyncedModel: ModelRules {
     var type: any RecordCodable.Type { get }
 
@@ -37,7 +37,7 @@ protocol SyncedModel: ModelRules {
 /// A decoded element on its way to a stream.
 protocol StreamElement: Sendable {
     var undecodable: [UndecodableChange] { get }
-    /// Records for which there is a newer change by now.
+    /// Records that have a newer change by now.
     var overtaken: [RecordKey] { get }
     /// Whether there is nothing to hand over.
     var isEmpty: Bool { get }
@@ -45,6 +45,6 @@ protocol StreamElement: Sendable {
     /// Removes records that must no longer be delivered.
     mutating func leaveOut(_ keys: [RecordKey])
 
-    /// Passes the element to the stream, unless no task waits for it any more.
+    /// Passes the element to the stream, unless no task waits for it anymore.
     func handOver()
 }

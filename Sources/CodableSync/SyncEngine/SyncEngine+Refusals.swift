@@ -2,8 +2,8 @@ import RecordCoding
 
 /// Reports of refused calls.
 extension SyncEngine {
-    /// Makes a call that changes models, and reports its error as an event too: if the app has dropped the
-    /// call's task, nobody gets the error.
+    /// Makes a call that changes models, and also reports its error as an event, since an app that drops the
+    /// call's task would miss the error.
     ///
     /// The call takes its place in the queue before it suspends, as it would without the report.
     ///

@@ -105,7 +105,7 @@ extension CodedValue {
 // Each `unsafeBitCast` stands behind a comparison of the static types on both of its sides, so it reads a value
 // as the type that the value has: it changes no layout, and copies and releases the value as that type. The
 // types are always the same, since `TypeKind` finds a type's conformance by the type itself. A cast with `as?`
-// takes several times as long, since it makes the type of the optional at run time.
+// takes several times as long, since it creates the type of the optional at run time.
 extension CodedValue {
     private static func value<Value, Field: FieldConvertible>(
         of field: RecordValue,

@@ -125,7 +125,8 @@ extension FieldDecoder {
         return try CodedValue.field(field).decode(type, at: place, depth: 1, self)
     }
 
-    /// What a type makes from null, such as a property wrapper around an optional; `nil` if it refuses null.
+    /// The value that a type decodes from null, for example a property wrapper around an optional; `nil` if
+    /// it refuses null.
     private func decodedFromNull<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) -> Value? {
         do {
             return try CodedValue.field(.null).decode(type, at: place, depth: 1, self)

@@ -2,11 +2,11 @@ import struct Foundation.Data
 
 /// Decodes values from records, as the inverse of ``RecordEncoder``.
 ///
-/// Fields that the type does not know are ignored. A field that is absent or null is `nil` for an optional
-/// and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set. Any other
-/// type is asked whether it can be decoded from null, and then ``FieldDefaulting`` for a default. So the
-/// `init(from:)` of a property's type may run with a null that the record does not have, as well as without a
-/// value (see ``RecordEncoder``); it must throw an error for what it cannot read, not trap.
+/// The decoder ignores fields that the type doesn't know. A field that is absent or null is `nil` for an
+/// optional and `[]` for a list; CloudKit does not distinguish a cleared field from one that was never set.
+/// For any other type, the decoder first tries to decode it from null, and then asks ``FieldDefaulting`` for
+/// a default. So a property type's `init(from:)` may run with a null that the record doesn't contain, and
+/// without any value (see ``RecordEncoder``); for input that it can't read, it must throw, not trap.
 public struct RecordDecoder: Sendable {
     /// Creates a decoder.
     public init() {}
@@ -19,9 +19,9 @@ public struct RecordDecoder: Sendable {
     ///   - type: The type of the value.
     ///   - record: The record.
     /// - Returns: The value.
-    /// - Throws: `DecodingError` with the coding path and a ``RecordCodingError`` below it, also when a
-    ///   ``RecordCodable`` value has another record name than the record, or if a field has an invalid name;
-    ///   an error that the value's own `init(from:)` throws, as it is.
+    /// - Throws: `DecodingError` with the coding path and an underlying ``RecordCodingError``, also if a
+    ///   ``RecordCodable`` value's record name differs from the record's, or if a field has an invalid name;
+    ///   any error that the value's own `init(from:)` throws, unchanged.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
         let value = try decode(type, from: record, systemFields: record.systemFieldsBlob)
         if let model = ModelFacts.of(type).model {

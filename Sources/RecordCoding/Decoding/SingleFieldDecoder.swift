@@ -49,7 +49,7 @@ struct SingleFieldDecoder: Decoder, SingleValueDecodingContainer {
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try general.unkeyedContainer() }
 
-    /// The decoder for types that ask for a container although they code themselves as one value.
+    /// The decoder for types that request a container although they code themselves as one value.
     private var general: CodedValueDecoder {
         let state = root.single
         return CodedValueDecoder(.field(state.field), state.place, state.depth, root)

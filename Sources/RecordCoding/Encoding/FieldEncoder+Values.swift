@@ -1,7 +1,7 @@
 // Each `unsafeBitCast` stands behind a comparison of the static types on both of its sides, so it reads a value
 // as the type that the value has: it changes no layout, and copies and releases the value as that type. The
 // types are always the same, since `TypeKind` finds a type's conformance by the type itself. A cast with `as?`
-// takes several times as long, since it makes the type of the optional at run time.
+// takes several times as long, since it creates the type of the optional at run time.
 extension FieldEncoder {
     /// The value of a field, of the kind that its type has.
     func fieldValue<Value: Encodable>(

@@ -1,6 +1,6 @@
 /// Encodes values as records: each key of the top level becomes one field.
 ///
-/// The kind of a field follows from the static type of the property:
+/// The static type of a property determines the kind of its field:
 ///
 /// | Swift | Field |
 /// |---|---|
@@ -12,26 +12,26 @@
 /// | ``RecordReference``, ``RecordLocation`` | reference, location |
 /// | `URL` of a file, ``RecordAsset`` | asset |
 /// | type that codes itself as one of these in a single-value container, such as a typed ID | that value |
-/// | array of one of these | list, also when it is empty |
+/// | array of one of these | list, even if empty |
 /// | optional of one of these | its kind, or null, which clears the field |
 /// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
 ///
-/// A type that codes itself as one value is stored as that value if its `init(from:)` asks for exactly one of
-/// these types. If it encodes another type, what that would be in JSON is read as the type that it asks for:
-/// a type that asks for a `Date` is a date, even if it encodes the date's number. All other types are bytes,
-/// as are arrays of them. So are arrays of a type without a raw value that can be decoded without any value:
-/// it may encode a null, and a list has no nulls.
+/// A type that codes itself as one value is stored as that value if its `init(from:)` decodes exactly one of
+/// these types. If it encodes another type, the encoder converts the value, by way of JSON, to the type that
+/// it decodes: a type that decodes a `Date` is stored as a date, even if it encodes the date's number. All
+/// other types are stored as bytes, as are arrays of them. Arrays of a type that has no raw value and can be
+/// decoded without any value are bytes, too: the type may encode a null, and a list has no nulls.
 ///
-/// To find out what a type asks for, encoders and decoders run its `init(from:)` a few times in a process,
-/// with a decoder that has no values and throws a `DecodingError` for each request. They do so for the types
-/// of properties of the top level, with what optionals wrap and arrays contain, but for no type that is only
-/// part of nested values. Such an `init(from:)` must not trap on the error, and must not repeat a request
+/// To find out what a type decodes, encoders and decoders run its `init(from:)` a few times per process, with
+/// a decoder that has no values and throws a `DecodingError` for each request. They do so for the types of
+/// top-level properties, including the types that optionals wrap and arrays contain, but not for types that
+/// occur only inside nested values. Such an `init(from:)` must not trap on the error or repeat a request
 /// until it succeeds.
 ///
-/// Equal values give equal records in every process. A set or dictionary is sorted if it is encoded by a
-/// container, but not if it encodes itself, by `set.encode(to: encoder)`. If a key is encoded twice, the last
-/// value wins. Values that cannot be stored without loss are refused: NaN and infinities, integers outside
-/// `Int64`, dates outside the years 1 to 9999, and file URLs inside nested values.
+/// Equal values give equal records in every process. Containers sort the sets and dictionaries that they
+/// encode; one that encodes itself, by `set.encode(to: encoder)`, is not sorted. If a key is encoded twice,
+/// the last value wins. The encoder refuses values that it can't store without loss: NaN and infinities,
+/// integers outside `Int64`, dates outside the years 1 to 9999, and file URLs inside nested values.
 public struct RecordEncoder: Sendable {
     /// Creates an encoder.
     public init() {}
@@ -42,9 +42,9 @@ public struct RecordEncoder: Sendable {
     ///   - value: The value.
     ///   - recordType: The record type.
     ///   - recordID: The record's name and zone.
-    /// - Returns: The record, without system fields; every optional that is `nil` is a null.
-    /// - Throws: `EncodingError` with the coding path and a ``RecordCodingError`` below it; an error that the
-    ///   value's own `encode(to:)` throws, as it is.
+    /// - Returns: The record, without system fields; every `nil` optional is a null.
+    /// - Throws: `EncodingError` with the coding path and an underlying ``RecordCodingError``; any error that
+    ///   the value's own `encode(to:)` throws, unchanged.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
         do throws(RecordCodingError) {
             try RecordLimits.checkRecordName(recordID.recordName)
@@ -68,10 +68,11 @@ public struct RecordEncoder: Sendable {
     /// - Parameters:
     ///   - model: The model.
     ///   - zoneID: The zone of the record.
-    /// - Returns: The record, without system fields, with the names of the fields to encrypt; every optional that is
-    ///   `nil` is a null.
-    /// - Throws: As ``encode(_:recordType:recordID:)`` does, when two reads of the record name differ, and when
-    ///   ``RecordCodable/encryptedFields`` names something that is no field or cannot be encrypted.
+    /// - Returns: The record, without system fields, with the names of the fields to encrypt; every `nil`
+    ///   optional is a null.
+    /// - Throws: The errors of ``encode(_:recordType:recordID:)``, also if two reads of the record name
+    ///   differ, or if ``RecordCodable/encryptedFields`` names something that isn't a field or can't be
+    ///   encrypted.
     public func encode<M: RecordCodable>(_ model: M, zoneID: ZoneID = .default) throws -> Record {
         let recordName = model.recordName
         let recordID = RecordID(recordName: recordName, zoneID: zoneID)

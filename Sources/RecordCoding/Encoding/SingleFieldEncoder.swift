@@ -2,9 +2,9 @@ import struct Foundation.URL
 
 /// The encoder of a type that codes itself as one value, which becomes a field or an element of a list.
 ///
-/// The value has the type that the `init(from:)` asks for, so that its kind follows from the type alone. A type
-/// may encode something else that its decoder accepts in JSON, as a `Date` that encodes itself is a number:
-/// then that JSON is read as the type that the `init(from:)` asks for, and the result is stored.
+/// The value has the type that the `init(from:)` decodes, so the type alone determines its kind. A type may
+/// encode something else that its decoder accepts in JSON, as a `Date` that encodes itself is a number: then
+/// the encoder reads that JSON as the type that the `init(from:)` decodes, and stores the result.
 ///
 /// Its state is in the encoder of the fields, so that none has to be allocated.
 struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {

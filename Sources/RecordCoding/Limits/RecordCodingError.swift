@@ -30,7 +30,7 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     case invalidURL(field: String, value: String)
     /// A file URL or asset is inside a nested value; only a top-level field can be an asset.
     case nestedFile(field: String)
-    /// The elements of a list are not all of one kind, or a list contains a null or a list.
+    /// A list mixes kinds, or contains a null or another list.
     case mixedList(field: String)
     /// ``RecordCodable/encryptedFields`` names a field that the model does not have.
     case unknownEncryptedField(field: String, model: String)
@@ -44,15 +44,15 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     /// A field that the model needs is missing, and the model's ``FieldDefaulting/fieldDefaults`` have no
     /// value for it, or cannot be encoded.
     case unusableDefaults(field: String, reason: String)
-    /// A field's value is of a different kind than the model's property.
+    /// The kind of a field's value differs from that of the model's property.
     case unexpectedKind(field: String, expected: String, found: String)
     /// A field's value is of the right kind, but the property's type cannot represent it.
     case valueOutOfRange(field: String, expected: String, value: String)
-    /// A text is not JSON, or not JSON of the expected form.
+    /// The text isn't JSON, or isn't of the expected form.
     case malformedJSON(field: String, reason: String)
     /// A field's type cannot be described in a schema.
     case invalidSchema(field: String, reason: String)
-    /// A blob is not one of system fields, or this version cannot read it.
+    /// The blob doesn't contain system fields, or this version can't read it.
     case unreadableSystemFields(reason: String)
 
     /// The kinds of names.
@@ -94,7 +94,7 @@ public enum RecordCodingError: Error, Hashable, Sendable {
         /// The field's size in bytes.
         public var size: Int
 
-        /// Makes the size of a field.
+        /// Creates the size of a field.
         ///
         /// - Parameters:
         ///   - name: The field's name.

@@ -78,7 +78,7 @@ public enum RecordLimits {
         try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
     }
 
-    /// Checks names of fields that come from a server; reserved names are allowed.
+    /// Checks field names that come from a server; reserved names are allowed.
     ///
     /// - Parameter names: The names.
     /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)`` for the first invalid one.

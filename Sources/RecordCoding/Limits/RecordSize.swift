@@ -1,9 +1,9 @@
 extension Record {
     /// The size of the field data that counts towards ``RecordLimits/maximumRecordBytes``, in bytes.
     ///
-    /// CloudKit does not document how it counts. Here a string counts its UTF-8, a number or date 8, data its
-    /// bytes, a reference its names, a location 8 for each number, a list the sum of its elements, and a file
-    /// or null nothing. The engine's own fields count.
+    /// CloudKit doesn't document how it counts. This size counts the UTF-8 of a string, 8 for a number or
+    /// date, the bytes of data, the names of a reference, 8 for each number of a location, the sum of a
+    /// list's elements, and 0 for a file or null. It includes the engine's own fields.
     ///
     /// - Complexity: O(*n*), where *n* is the number of values.
     public var size: Int { fields.values.reduce(0) { $0 + $1.size } }

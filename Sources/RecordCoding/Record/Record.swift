@@ -47,10 +47,11 @@ public struct Record: Hashable, Sendable {
         set { change { $0.parent = newValue } }
     }
 
-    /// In a save, the names of the fields to store encrypted; names that the save does not contain have no effect.
+    /// In a save, the names of the fields to store encrypted; names that the save does not contain have no
+    /// effect.
     ///
-    /// They follow from the record type (``RecordCodable/encryptedFields``), so they are part of a request and not
-    /// stored: in a record from a database, the set is empty, and the values are decrypted.
+    /// The record type determines them (``RecordCodable/encryptedFields``), so they are part of a request and
+    /// aren't stored: in a record from a database, the set is empty, and the values are decrypted.
     public var encryptedFields: Set<String> {
         get { details?.values.encryptedFields ?? [] }
         set { change { $0.encryptedFields = newValue } }
@@ -61,7 +62,7 @@ public struct Record: Hashable, Sendable {
 }
 
 extension Record {
-    /// The system fields as a blob, which is made when it is needed first; copies of the record share it.
+    /// The system fields as a blob, created on first use; copies of the record share it.
     var systemFieldsBlob: Data? { details?.systemFieldsBlob }
 
     private mutating func change(_ change: (inout RecordDetails.Values) -> Void) {

@@ -7,7 +7,7 @@ public struct RecordAsset: Hashable, Sendable, Codable {
     /// The file on this device; `nil` if the bytes have not been fetched.
     package var fileURL: URL?
 
-    /// The database's checksum of the bytes; `nil` before they were uploaded.
+    /// The database's checksum of the bytes; `nil` before the upload.
     public var fileChecksum: String?
 
     /// The size in bytes; `nil` if unknown.
@@ -38,7 +38,7 @@ public struct RecordAsset: Hashable, Sendable, Codable {
             && lhs.identifyingURL == rhs.identifyingURL
     }
 
-    /// Hashes what makes two assets equal.
+    /// Hashes the values that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(fileChecksum)
         hasher.combine(size)

@@ -1,7 +1,7 @@
 /// The identity of a record: its name and its zone.
 ///
 /// CloudKit's rule: a record name is ASCII, 1 to 255 characters, without a leading underscore
-/// (`CKRecord.ID.init(recordName:zoneID:)`). Names are compared by their bytes: two Unicode forms of one text
+/// (`CKRecord.ID.init(recordName:zoneID:)`). Names are compared byte by byte: two Unicode forms of one text
 /// are two names.
 public struct RecordID: Hashable, Sendable, Codable {
     /// The record's name, unique in its zone.
@@ -10,11 +10,11 @@ public struct RecordID: Hashable, Sendable, Codable {
     /// The zone that holds the record.
     public var zoneID: ZoneID
 
-    /// Creates a record ID without checking the names, which are checked when they are used.
+    /// Creates a record ID; its names aren't checked until it is used.
     ///
     /// - Parameters:
     ///   - recordName: The record's name.
-    ///   - zoneID: The zone that contains the record; by default the default zone.
+    ///   - zoneID: The zone that contains the record; if omitted, the default zone.
     public init(recordName: String, zoneID: ZoneID = .default) {
         self.recordName = recordName
         self.zoneID = zoneID

@@ -7,12 +7,12 @@ import struct Foundation.Date
 /// {"name":"A1","zone":"Landmark","type":"Landmark","fields":{"name":"Fuji","visits":3,"height":3776.24}}
 /// ```
 ///
-/// A string, an integer, a number with a point or exponent, `null` and an array are of the kinds string,
-/// int64, double, null and list. Other kinds are objects with one member that names the kind: `date`
+/// Strings, integers, numbers with a point or exponent, `null` and arrays stand for the kinds string, int64,
+/// double, null and list. Every other kind is an object with one member that names the kind: `date`
 /// (milliseconds since 1970), `bytes` (base64), `reference`, `location`, `asset`.
 ///
-/// A value that no record may have, such as NaN, is written in a form that cannot be read. Anything that can
-/// be read is written again unchanged.
+/// An invalid value, for example NaN, is written in a form that can't be read back. A value that can be read
+/// back is written again unchanged.
 public enum RecordJSON {
     /// Writes a record as one line of JSON, fields in the order of their names.
     ///
@@ -24,7 +24,7 @@ public enum RecordJSON {
         return writer.bytes
     }
 
-    /// Reads what ``encode(_:)`` wrote.
+    /// Reads the output of ``encode(_:)``.
     ///
     /// - Parameter bytes: The JSON, with nothing after it but white space.
     /// - Returns: The record.
@@ -83,7 +83,7 @@ public enum RecordJSON {
         writer.endObject()
     }
 
-    /// Writes the zone's two members into an object; default values are left out.
+    /// Writes the zone's two members into an object, omitting default values.
     static func append(_ zoneID: ZoneID, to writer: inout JSONWriter) {
         writer.key("zone")
         writer.string(zoneID.zoneName)

@@ -21,7 +21,7 @@ public struct RecordReference: Hashable, Sendable, Codable {
     ///
     /// - Parameters:
     ///   - recordName: The name of the target record.
-    ///   - zoneID: The target's zone; by default that of the record that contains the reference.
+    ///   - zoneID: The target's zone; by default, the zone of the record that contains the reference.
     ///   - action: What happens when the target is deleted.
     public init(recordName: String, zoneID: ZoneID? = nil, action: Action = .none) {
         self.recordName = recordName

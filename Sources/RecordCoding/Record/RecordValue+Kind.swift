@@ -7,15 +7,15 @@ extension RecordValue {
         case string
         /// A whole number.
         case int64
-        /// A number.
+        /// A finite number.
         case double
         /// An instant.
         case date
         /// Raw bytes.
         case bytes
-        /// A pointer to another record.
+        /// A reference to another record.
         case reference
-        /// A place.
+        /// A location on the earth.
         case location
         /// A file.
         case asset
@@ -53,8 +53,8 @@ extension RecordValue {
 
     /// Whether two values are identical, with dates compared to the millisecond.
     ///
-    /// `==` is not exact enough: it treats strings of different Unicode forms as equal, and -0.0 and 0.0. It is
-    /// also too exact: it treats dates that are stored as the same millisecond as different.
+    /// `==` is too loose for strings and numbers: it treats different Unicode forms as equal, and -0.0 and
+    /// 0.0. It is too strict for dates: it treats dates as different that are stored as the same millisecond.
     ///
     /// - Parameter other: The value to compare with.
     /// - Returns: Whether storing one in place of the other changes nothing.

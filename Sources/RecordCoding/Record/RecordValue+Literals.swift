@@ -20,7 +20,7 @@ extension RecordValue: ExpressibleByFloatLiteral {
 }
 
 extension RecordValue: ExpressibleByBooleanLiteral {
-    /// Creates an int64 value of 0 or 1, which is how CloudKit stores Booleans.
+    /// Creates an int64 value of 0 or 1, as CloudKit stores Booleans.
     ///
     /// - Parameter value: The Boolean.
     public init(booleanLiteral value: Bool) { self = .int64(value ? 1 : 0) }

@@ -16,7 +16,7 @@ public enum RecordValue: Hashable, Sendable {
     case date(Date)
     /// Raw bytes, or the JSON of a value that has no kind of its own.
     case bytes(Data)
-    /// A pointer to another record.
+    /// A reference to another record.
     indirect case reference(RecordReference)
     /// A location on the earth.
     indirect case location(RecordLocation)

@@ -5,7 +5,8 @@ extension SystemFields {
     /// The version of the blob's format; higher versions are refused.
     private static let blobVersion: Int64 = 1
 
-    /// The system fields as an opaque blob to store with a model; equal fields and archives give equal bytes.
+    /// The system fields as an opaque blob to store with a model; equal fields and archives produce equal
+    /// bytes.
     public var encodedBlob: Data {
         var writer = JSONWriter(reserving: 256 + (archive?.count ?? 0) * 4 / 3)
         writer.beginObject()
@@ -26,7 +27,7 @@ extension SystemFields {
         }
     }
 
-    /// Reads system fields from a blob made by ``encodedBlob``.
+    /// Reads system fields from a blob created by ``encodedBlob``.
     ///
     /// - Parameter blob: The blob.
     /// - Throws: ``RecordCodingError/unreadableSystemFields(reason:)`` for anything else.

@@ -17,11 +17,11 @@ public struct SystemFields: Hashable, Sendable {
     public var lastModifiedUserRecordName: String?
     /// The database's own archive of these fields, if it needs one to save the record again.
     ///
-    /// System fields that differ only in their archives are equal, since archives of the same values may have
-    /// different bytes.
+    /// System fields that differ only in their archives are equal, since the bytes of an archive may differ
+    /// for the same values.
     public var archive: Data?
 
-    /// Makes system fields; only databases need this.
+    /// Creates system fields; only databases need to.
     ///
     /// - Parameters:
     ///   - recordChangeTag: The version of the record.

@@ -1,8 +1,8 @@
 /// The identity of a record zone: its name and its owner.
 ///
 /// CloudKit's rule: a zone name is ASCII, 1 to 255 characters, without a leading underscore; the system's
-/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`). Names are compared by
-/// their bytes.
+/// default zone is the one exception (`CKRecordZone.ID.init(zoneName:ownerName:)`). Names are compared byte
+/// by byte.
 public struct ZoneID: Hashable, Sendable, Codable {
     /// The owner name of the current user.
     public static let currentUserOwnerName = "__defaultOwner__"
@@ -19,11 +19,11 @@ public struct ZoneID: Hashable, Sendable, Codable {
     /// The user record name of the owner, or ``currentUserOwnerName``.
     public var ownerName: String
 
-    /// Creates a zone ID without checking the names, which are checked when they are used.
+    /// Creates a zone ID; its names aren't checked until it is used.
     ///
     /// - Parameters:
     ///   - zoneName: The zone's name.
-    ///   - ownerName: The owner's user record name; by default the current user.
+    ///   - ownerName: The owner's user record name; the current user by default.
     public init(zoneName: String, ownerName: String = ZoneID.currentUserOwnerName) {
         self.zoneName = zoneName
         self.ownerName = ownerName

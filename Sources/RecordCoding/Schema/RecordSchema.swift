@@ -2,8 +2,8 @@ import struct Foundation.URL
 
 /// A model's record type and its fields, as in a database's schema.
 ///
-/// CloudKit's development environment learns the schema from the records that are saved, so it misses fields
-/// that are still `nil`. Print the schema in CloudKit's language instead, check the text in, and import it:
+/// CloudKit's development environment learns the schema from saved records, so it misses fields that are
+/// still `nil`. Print the schema in CloudKit's language instead, check the text in, and import it:
 ///
 /// ```swift
 /// let landmarks = try RecordSchema(of: Landmark.sample)
@@ -22,21 +22,21 @@ public struct RecordSchema: Hashable, Sendable {
 
     /// The record type.
     public let recordType: String
-    /// The fields by name, with those that the engine adds.
+    /// The fields by name, including those that the engine adds.
     public let fields: [String: Field]
 
     /// Describes the record type of a model.
     ///
-    /// The kinds follow from the static types of the properties, as in ``RecordEncoder``, so the sample's values
-    /// don't matter, and can be `nil` or empty. The exception is a URL: a file URL is an asset, any other a
-    /// string.
+    /// The static types of the properties determine the kinds, as in ``RecordEncoder``, so the sample's
+    /// values don't matter and can be `nil` or empty. The exception is a URL: a file URL is an asset, any
+    /// other a string.
     ///
     /// Fields in ``RecordCodable/encryptedFields`` are encrypted.
     ///
-    /// - Parameter sample: Any model. A key that its `encode(to:)` omits is missing in the schema.
-    /// - Throws: `EncodingError` with a ``RecordCodingError`` below it if the model cannot be encoded as a record,
-    ///   if it calls `encodeNil`, or if an encrypted field does not exist or cannot be encrypted; any error that
-    ///   the model's own `encode(to:)` throws, unchanged.
+    /// - Parameter sample: Any model. A key that its `encode(to:)` omits is missing from the schema.
+    /// - Throws: `EncodingError` with an underlying ``RecordCodingError`` if the model cannot be encoded as a
+    ///   record, if it calls `encodeNil`, or if an encrypted field does not exist or cannot be encrypted; any
+    ///   error that the model's own `encode(to:)` throws, unchanged.
     public init<Model: RecordCodable>(of sample: Model) throws {
         do throws(RecordCodingError) {
             try RecordLimits.checkRecordType(Model.recordType)

@@ -28,7 +28,7 @@ final class SchemaEncoder: Encoder {
     /// The names that are keys of a value though it encodes nothing under them, as an `encode(to:)` does that
     /// leaves out what is `nil`.
     ///
-    /// A type of keys that takes any name, such as a struct of a string, tells nothing about a name.
+    /// A key type that accepts any name, for example a struct that wraps a string, says nothing about a name.
     static func omittedKeys<Value: Encodable>(of value: Value, among names: [String]) throws -> [String] {
         let encoder = SchemaEncoder(skipsSystemFields: ModelFacts.of(Value.self).storing != nil)
         try value.encode(to: encoder)

@@ -1,6 +1,6 @@
 import struct Foundation.UUID
 
-/// The value that stands for a type that codes itself in a single-value container.
+/// The value that represents a type that codes itself in a single-value container.
 struct SingleValue {
     /// The type of that value.
     let type: any FieldConvertible.Type

@@ -8,9 +8,9 @@
         ///
         /// - Parameters:
         ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
-        ///   - resultsLimit: The maximum number of zones in the page; `nil` leaves it to CloudKit.
+        ///   - resultsLimit: The maximum number of zones in the page; `nil` lets CloudKit decide.
         /// - Returns: The page.
-        /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
+        /// - Throws: ``CloudError``; `changeTokenExpired` if the token can't be used.
         public func databaseChanges(
             since changeToken: ChangeToken?,
             resultsLimit: Int?
@@ -38,9 +38,9 @@
         ///   - zoneID: The zone.
         ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
         ///   - desiredKeys: The fields to return; `nil` returns all.
-        ///   - resultsLimit: The maximum number of records in the page; `nil` leaves it to CloudKit.
+        ///   - resultsLimit: The maximum number of records in the page; `nil` lets CloudKit decide.
         /// - Returns: The page.
-        /// - Throws: ``CloudError``; `changeTokenExpired` for an unusable position.
+        /// - Throws: ``CloudError``; `changeTokenExpired` if the token can't be used.
         public func recordZoneChanges(
             inZoneWith zoneID: ZoneID,
             since changeToken: ChangeToken?,
@@ -104,7 +104,7 @@
             case .deleted: self = .deleted
             case .purged: self = .purged
             case .encryptedDataReset: self = .encryptedDataReset
-            // A reason that this version does not know; deleting is what every zone that is gone has in common.
+            // A reason that this version does not know: whatever it is, the zone is gone.
             @unknown default: self = .deleted
             }
         }

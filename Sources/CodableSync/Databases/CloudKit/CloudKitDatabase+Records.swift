@@ -6,14 +6,14 @@
     extension CloudKitDatabase {
         /// Saves and deletes records.
         ///
-        /// A save whose system fields are not CloudKit's, or those of another record, fails with
+        /// A save whose system fields aren't CloudKit's, or belong to another record, fails with
         /// `serverRecordChanged`.
         ///
         /// - Parameters:
         ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
         ///   - recordIDsToDelete: The records to delete.
         ///   - savePolicy: What happens if the server has another version.
-        ///   - atomically: Whether either all or none of the changes in each zone are made.
+        ///   - atomically: Whether the changes in each zone succeed or fail together.
         /// - Returns: A result for each record that CloudKit mentions in its response.
         /// - Throws: ``CloudError`` if the request as a whole failed.
         public func modifyRecords(
@@ -48,7 +48,7 @@
         /// - Parameters:
         ///   - ids: The records' IDs.
         ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.
-        /// - Returns: For each ID the record, or why there is none.
+        /// - Returns: The record for each ID, or why there is none.
         /// - Throws: ``CloudError`` if the request as a whole failed.
         public func records(
             for ids: [RecordID],
@@ -77,7 +77,7 @@
         }
     }
 
-    /// The changes of one request, and the results of those that cannot be sent.
+    /// The changes of one request, and results for those that can't be sent.
     private struct RecordChanges: Sendable {
         private(set) var saves: [(id: RecordID, record: CKRecord)] = []
         private(set) var deletions: [(id: RecordID, recordID: CKRecord.ID)] = []
@@ -113,7 +113,7 @@
             if atomically, !refusedZones.isEmpty { withhold(refusedZones) }
         }
 
-        /// Refuses what shares an atomic request with a change that cannot be sent.
+        /// Fails the changes that share an atomic request with one that can't be sent.
         private mutating func withhold(_ zones: Set<ZoneID>) {
             for (id, _) in saves where zones.contains(id.zoneID) {
                 refused.saveResults[id] = .failure(CloudError(.batchRequestFailed))
@@ -147,8 +147,8 @@
 
         /// Converts the errors of a response that has only errors.
         ///
-        /// In an atomic request, nothing has changed in the zones with errors. What else was saved is not known,
-        /// and gets no result.
+        /// An atomic request changes nothing in a zone with errors. What else it saved is unknown and gets no
+        /// result.
         func result(_ errors: [AnyHashable: any Error], _ reader: CloudKitReader) -> ModifyRecordsResult {
             let failedZones = Set(errors.keys.compactMap { ($0 as? CKRecord.ID)?.zoneID })
             func failure(_ recordID: CKRecord.ID, _ id: RecordID) -> CloudError? {

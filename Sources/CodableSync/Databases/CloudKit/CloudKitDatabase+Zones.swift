@@ -7,7 +7,7 @@
         /// Creates and deletes zones.
         ///
         /// - Parameters:
-        ///   - zonesToSave: The zones to create; an existing zone stays as it is.
+        ///   - zonesToSave: The zones to create; existing zones stay unchanged.
         ///   - zoneIDsToDelete: The zones to delete, with everything in them.
         /// - Returns: A result for each zone that CloudKit mentions in its response.
         /// - Throws: ``CloudError`` if the request as a whole failed.
@@ -57,7 +57,7 @@
         /// Looks up zones.
         ///
         /// - Parameter ids: The zones' IDs.
-        /// - Returns: For each ID the zone, or why there is none.
+        /// - Returns: The zone for each ID, or why there is none.
         /// - Throws: ``CloudError`` if the request as a whole failed.
         public func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
             let request = IDs(ids) { id throws(CloudError) in try CKRecordZone.ID(id) }
@@ -82,7 +82,7 @@
             }
         }
 
-        /// Creates and deletes subscriptions, whose pushes are silent.
+        /// Creates and deletes subscriptions with silent pushes.
         ///
         /// - Parameters:
         ///   - subscriptionsToSave: The subscriptions to create; one with the same ID is replaced.
@@ -136,7 +136,7 @@
 
         /// Lists the user's subscriptions to changes of the database or of a zone.
         ///
-        /// - Returns: The subscriptions; those of other kinds, which the app may have made, are left out.
+        /// - Returns: The subscriptions, excluding other kinds, which the app may have created.
         /// - Throws: ``CloudError`` if the request failed.
         public func allSubscriptions() async throws -> [CloudSubscription] {
             try await perform { database in
@@ -146,7 +146,7 @@
     }
 
     extension CloudSubscription {
-        /// Converts a subscription; `nil` for a kind that no engine makes.
+        /// Converts a subscription; `nil` for a kind that no engine creates.
         fileprivate init?(_ subscription: CKSubscription) {
             switch subscription {
             case let subscription as CKRecordZoneSubscription:

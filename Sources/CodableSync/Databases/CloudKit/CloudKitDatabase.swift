@@ -9,16 +9,16 @@
     /// let other = SyncEngine<Landmark>(database: .cloudKit(containerIdentifier: "iCloud.com.example.landmarks"))
     /// ```
     ///
-    /// The app needs the capability iCloud with CloudKit and a container, and for pushes the capability Push
-    /// Notifications. You can use the database from any task.
+    /// The app needs the iCloud capability with CloudKit and a container, and the Push Notifications
+    /// capability for pushes. You can use the database from any task.
     ///
-    /// Requests of tasks with the priority `userInitiated` or above have that quality of service, so they fail at
-    /// once if there is no network; the others are `utility`, and the system may delay them.
+    /// Requests from tasks with the priority `userInitiated` or above use that quality of service and fail at
+    /// once without a network; all others use `utility`, and the system may delay them.
     public final class CloudKitDatabase: CloudDatabase {
         /// The bundle identifier of the app, without which it has no default container; tests name another one.
         @TaskLocal package static var bundleIdentifier = Bundle.main.bundleIdentifier
 
-        /// What CloudKit makes of the container's identifier.
+        /// CloudKit's objects for the container's identifier.
         private struct Connection: Sendable {
             let container: CKContainer
             let database: CKDatabase
@@ -30,17 +30,17 @@
         private let containerIdentifier: String?
         /// Whether this process has a default container.
         private let isBundled: Bool
-        /// Made when it is first used: `nil` until then.
+        /// Created on first use; `nil` until then.
         private let connection = Locked<Connection?>(nil)
         private let account = CloudKitAccount()
 
-        /// Connects to a database of a container; CloudKit is first used when the database is.
+        /// Connects to a database of a container, and first calls CloudKit when the database is used.
         ///
         /// - Parameters:
-        ///   - containerIdentifier: The container's identifier, as in the app's entitlements; by default the app's
-        ///     default container.
-        ///   - scope: Which of the container's databases is meant. An engine needs the private one; requests that
-        ///     you make yourself can use all three.
+        ///   - containerIdentifier: The container's identifier, as in the app's entitlements; the app's
+        ///     default container by default.
+        ///   - scope: Which of the container's databases to use. An engine needs the private one; your own
+        ///     requests can use all three.
         public init(containerIdentifier: String? = nil, scope: DatabaseScope = .private) {
             self.containerIdentifier = containerIdentifier
             self.scope = scope
@@ -74,7 +74,7 @@
         /// CloudKit's limits.
         public var limits: DatabaseLimits { .cloudKit }
 
-        /// Account changes, as the system reports them; pushes come through the app.
+        /// Account changes reported by the system; the app passes on pushes itself.
         public var signals: AsyncStream<CloudSignal> { account.signals }
 
         /// A number that increases with each account change that the system reports.
@@ -107,17 +107,17 @@
             }
         }
 
-        /// What converts responses.
+        /// The converter of responses.
         var reader: CloudKitReader { CloudKitReader(user: account.user) }
 
-        /// Checks that a request names no item twice, for which CloudKit's answer is not documented.
+        /// Checks that a request names no item twice; CloudKit doesn't document how it handles duplicates.
         func checkUnique<ID: Hashable>(_ ids: [ID]) throws(CloudError) {
             if Set(ids).count < ids.count {
                 throw CloudError(.invalidArguments, message: "The request names an item twice.")
             }
         }
 
-        /// Makes a request with the quality of service that its task's priority asks for.
+        /// Makes a request with the quality of service that matches its task's priority.
         ///
         /// - Parameter request: Makes the request, and converts the response.
         /// - Returns: The converted response.
@@ -140,7 +140,7 @@
     }
 
     extension CloudKitDatabase: ConfigurationChecking {
-        /// Checks what would end the process in CloudKit, since Swift cannot catch its exceptions.
+        /// Checks for mistakes that crash the process in CloudKit, since Swift can't catch its exceptions.
         ///
         /// - Throws: `badContainer` if there is no container.
         package func checkConfiguration() throws(CloudError) {
@@ -164,8 +164,8 @@
         /// A database of a container.
         ///
         /// - Parameters:
-        ///   - containerIdentifier: The container's identifier; by default the app's default container.
-        ///   - scope: Which of the container's databases is meant.
+        ///   - containerIdentifier: The container's identifier; the app's default container by default.
+        ///   - scope: Which of the container's databases to use.
         /// - Returns: A connection to it.
         public static func cloudKit(
             containerIdentifier: String? = nil,

@@ -4,15 +4,16 @@
     import Foundation
     import RecordCoding
 
-    /// Converts what is sent to CloudKit.
+    /// Converts values for CloudKit.
     ///
-    /// CloudKit's classes raise exceptions for names and values that no record may have, and Swift cannot catch
-    /// them; so everything is checked first.
+    /// CloudKit's classes raise exceptions for invalid names and values, and Swift can't catch them, so the
+    /// writer checks everything first.
     struct CloudKitWriter: Sendable {
         var savePolicy: SavePolicy
         var scope: DatabaseScope
 
-        /// Makes the record to send: the archived system fields, and the fields of the save as changed keys.
+        /// Creates the record to send: the archived system fields, and the fields of the save as changed
+        /// keys.
         func record(_ record: Record) throws(CloudError) -> CKRecord {
             do throws(RecordCodingError) {
                 try RecordLimits.check(record)
@@ -47,7 +48,7 @@
             return target
         }
 
-        /// A record without fields: with the change tag that the client knows, if it knows one.
+        /// A record without fields, with the client's change tag if it has one.
         private func target(for record: Record) throws(CloudError) -> CKRecord {
             let new = CKRecord(recordType: record.recordType, recordID: try CKRecord.ID(record.recordID))
             guard let systemFields = record.systemFields else { return new }
@@ -121,7 +122,7 @@
     }
 
     extension CloudError {
-        /// Converts a violated rule of names and values.
+        /// Converts an error about an invalid name or value.
         fileprivate init(refusing error: RecordCodingError) {
             let isSize = if case .tooLarge = error { true } else { false }
             self.init(isSize ? .limitExceeded : .invalidArguments, message: String(describing: error))
@@ -131,7 +132,7 @@
     extension CKRecord.ID {
         /// Converts an ID.
         ///
-        /// - Throws: `invalidArguments` for names that no record may have.
+        /// - Throws: `invalidArguments` for invalid names.
         convenience init(_ recordID: RecordID) throws(CloudError) {
             do throws(RecordCodingError) {
                 try RecordLimits.checkRecordName(recordID.recordName)
@@ -145,7 +146,7 @@
     extension CKRecordZone.ID {
         /// Converts an ID.
         ///
-        /// - Throws: `invalidArguments` for names that no zone may have.
+        /// - Throws: `invalidArguments` for invalid names.
         convenience init(_ zoneID: ZoneID) throws(CloudError) {
             do throws(RecordCodingError) {
                 try RecordLimits.check(zoneID)

@@ -59,7 +59,7 @@ extension LedgerBackedDatabase {
     /// Creates and deletes zones.
     ///
     /// - Parameters:
-    ///   - zonesToSave: The zones to create; an existing zone stays as it is.
+    ///   - zonesToSave: The zones to create; existing zones stay unchanged.
     ///   - zoneIDsToDelete: The zones to delete, with everything in them.
     /// - Returns: A result for each zone.
     /// - Throws: ``CloudError`` if the request as a whole failed.

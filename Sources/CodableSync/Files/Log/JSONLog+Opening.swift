@@ -260,7 +260,7 @@ private struct LogContents {
 }
 
 extension LogContents {
-    /// Repairs the directory, and makes the log.
+    /// Repairs the directory, and creates the log.
     mutating func repaired(keepsTemporaryFiles: Bool) throws -> JSONLog {
         // Computed before any change, since there may be no number left.
         let next = try continued()

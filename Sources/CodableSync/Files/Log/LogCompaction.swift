@@ -1,7 +1,7 @@
 /// A running compaction, which reads the frozen files and writes the snapshot that replaces them.
 ///
-/// Only one thread may use it at a time, which need not be the thread that appends. If it is released before
-/// it is finished, it leaves a file that the next opening removes.
+/// Only one thread at a time may use it, not necessarily the thread that appends. If it is released before it
+/// finishes, it leaves a file that the next opening removes.
 package final class LogCompaction: Sendable {
     private let log: JSONLog
     private let frozen: [LogPart]

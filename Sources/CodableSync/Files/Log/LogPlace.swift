@@ -44,7 +44,7 @@ struct LogPlace: Sendable {
 
     func path(_ name: LogFileName) -> String { directory.appending(path: name.text) }
 
-    /// Creates a journal such that a crash cannot leave an incomplete one.
+    /// Creates a journal atomically: a crash can't leave an incomplete one.
     func makeJournal(_ name: LogFileName, previousSize: UInt64?) throws -> LogPart {
         let header = header(of: name, previousSize: previousSize)
         try fileSystem.writeAtomically(header, to: path(name))

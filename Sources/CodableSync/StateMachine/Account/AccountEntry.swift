@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries about the owner of the state.
+/// Journal entries about the owner of the state.
 package enum AccountEntry: Equatable, Sendable {
     /// The identity of a new state, written once.
     case made(for: StateIdentity)
@@ -20,7 +20,7 @@ extension SyncState {
         }
     }
 
-    /// Makes a user the owner of everything in the state, including edits made before a user was known.
+    /// Makes a user the owner of everything in the state, including edits made before the user was known.
     private mutating func applyClaimed(by user: String) {
         changeSummary { summary in
             summary.user = user

@@ -1,4 +1,4 @@
-/// What is found out about the account, and the steps of a switch to another user's state.
+/// Results of account look-ups, and the steps of a switch to another user's state.
 package enum AccountInput: Equatable, Sendable {
     case checked(RequestID, Result<CloudAccount, CloudError>)
     /// A call needs the state of the user who is signed in.

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The user's account: nothing is requested before the user is known, and no user's data is used for another.
+/// Tracks the user's account: it allows no requests before it knows the user, and never mixes users' data.
 struct AccountMachine: Sendable {
     /// How long an account look-up is valid; it expires because the signal of a change may be lost.
     static var validity: Duration { .seconds(300) }
@@ -46,7 +46,7 @@ struct AccountMachine: Sendable {
 
     // MARK: Looking up
 
-    /// Looks the account up if that is due.
+    /// Looks up the account if a look-up is due.
     mutating func advance(_ context: inout SyncContext) {
         guard mustLookUp, !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
         lane.begin(.checkAccount, &context)
@@ -124,7 +124,7 @@ struct AccountMachine: Sendable {
         forgetUnavailability()
     }
 
-    /// Forgets that there is no usable account, so that it is looked up at the next step.
+    /// Forgets that there is no usable account, so the next step looks it up.
     mutating func forgetUnavailability() {
         if case .unavailable = stage { stage = .unknown }
     }
@@ -207,7 +207,7 @@ struct AccountMachine: Sendable {
         if context.now.monotonic - confirmedAt >= validity { stage = .unknown }
     }
 
-    /// Looks the account up before anything else is requested, because the user may have changed.
+    /// Looks up the account before any other request, because the user may have changed.
     mutating func doubt(_ context: inout SyncContext) {
         // During a switch, the account is looked up again once the switch has ended.
         mustLookAgain = lane.isStoring || isSwitching
@@ -224,7 +224,7 @@ struct AccountMachine: Sendable {
     private mutating func prepareSwitch(to user: String, _ context: inout SyncContext) {
         context.tell(.responsesDistrusted)
         stage = .other(user)
-        // An earlier attempt to switch may have stored a sign-out, of which the app was not notified.
+        // An earlier attempt to switch may have stored a sign-out without notifying the app.
         if context.state.summary.signOut == nil { formerUserToTell = context.state.summary.user }
         beginSwitch(to: user, &context)
     }

@@ -1,4 +1,4 @@
-/// What is known about the account since the engine was opened.
+/// What the engine has learned about the account since it opened.
 enum AccountStage: Equatable, Sendable {
     case unknown
     case confirmed(String)

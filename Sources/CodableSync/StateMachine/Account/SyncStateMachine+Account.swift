@@ -1,4 +1,4 @@
-/// The account, and replacing a user's state with that of another user.
+/// Handling the account, and replacing a user's state with another user's.
 extension SyncStateMachine {
     mutating func take(_ input: AccountInput) {
         switch input {
@@ -12,15 +12,15 @@ extension SyncStateMachine {
 
     /// Creates the machine of another user, which continues for the app where the former user's stopped.
     ///
-    /// It takes over what concerns the app: whether the engine is started, callers that wait for `sync`, live
-    /// streams, and the reported status and account. It takes over nothing about the former user or their
-    /// cloud: no waits, no errors, and nothing deferred, read or handed out. Numbers continue, so that no
-    /// late response matches a request.
+    /// It keeps what concerns the app: whether the engine is started, callers that wait for `sync`, live
+    /// streams, and the reported status and account. It keeps nothing about the former user or their cloud:
+    /// no waits, no errors, and nothing deferred, read or handed out. Numbers continue, so that no late
+    /// response matches a request.
     ///
     /// - Parameters:
     ///   - former: The machine of the former user.
     ///   - state: The state of the user who is now signed in.
-    ///   - now: When.
+    ///   - now: The current moment.
     package init(goingOnFrom former: SyncStateMachine, state: SyncState, at now: Moment) {
         let number = former.context.lastNumber
         self.init(
@@ -44,7 +44,7 @@ extension SyncStateMachine {
         context.setServerWaitTimer()
     }
 
-    /// Looks the account up before anything else is requested, because the user may have changed.
+    /// Looks up the account before any other request, because the user may have changed.
     mutating func doubtAccount() {
         // The configuration error may have been due to the account.
         calls.forgetFault()

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries about what the app's calls changed, and what its reads returned.
+/// Journal entries about what the app's calls changed and what its reads returned.
 package enum CallEntry: Equatable, Sendable {
     /// The app uploaded or deleted a record, so it has seen these contents.
     case queued(RecordKey, type: ExactName, LocalChange)
@@ -24,7 +24,7 @@ package enum CallEntry: Equatable, Sendable {
     /// The app has these contents.
     case seen([SeenContents])
 
-    /// Whether losing it does no harm: a read that is forgotten leads to a question of the resolver at most.
+    /// Whether losing it is harmless: a forgotten read at most leads to an extra call to the resolver.
     var isRepeatable: Bool {
         switch self {
         case .seen(let contents): contents.allSatisfy { $0.kind == .read }
@@ -55,7 +55,7 @@ package enum CallEntry: Equatable, Sendable {
     }
 }
 
-/// Contents that the app has, other than from a stream.
+/// Contents that the app has from a source other than a stream.
 package struct SeenContents: Equatable, Sendable, RecordKeyed {
     package enum Kind: String, Sendable {
         /// A read has returned these contents, or none.
@@ -65,7 +65,7 @@ package struct SeenContents: Equatable, Sendable, RecordKeyed {
     }
 
     package var key: RecordKey
-    /// The contents; `nil` if there is no such record.
+    /// The contents; `nil` if the record doesn't exist.
     package var contents: ContentHandle?
     /// The version whose system fields the app's model carries: the contents themselves, or the version below
     /// an edit.

@@ -1,4 +1,4 @@
-/// What the app's calls ask for, and what its reads have returned.
+/// The app's calls, and the contents that its reads returned.
 package enum CallInput: Equatable, Sendable {
     /// The app called `start`, or used the engine for the first time.
     case start
@@ -15,7 +15,7 @@ package enum CallInput: Equatable, Sendable {
     case resolvePurge(CallID, uploadAgain: Bool)
     /// A read returned these contents to the app.
     case read([GivenContents])
-    /// These versions were read and could not be decoded, so that the app has not seen them.
+    /// A read couldn't decode these versions, so the app hasn't seen them.
     case decodeFailed([ReadVersion])
     /// The caller no longer waits for the call.
     case abandoned(CallID)

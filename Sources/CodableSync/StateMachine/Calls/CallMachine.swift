@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Whether the engine runs, and the callers that wait until everything is sent and fetched.
+/// Tracks whether the engine runs, and the callers that wait until everything is sent and fetched.
 struct CallMachine: Sendable {
     /// Whether the engine was started.
     private(set) var isStarted = false
@@ -71,7 +71,7 @@ struct CallMachine: Sendable {
         if !waiters.isEmpty { passEnd = max(passEnd, state.sendQueue.endPosition) }
     }
 
-    /// Fails the callers that wait for a part of the work, or all callers if no part is given.
+    /// Fails the callers that wait for a part of the work, or all callers without a part.
     mutating func fail(_ error: SyncError, of part: SyncParts?) {
         for index in waiters.indices where waiters[index].failure == nil {
             guard part.map({ waiters[index].isWaiting(for: $0) }) ?? true else { continue }
@@ -92,8 +92,8 @@ struct CallMachine: Sendable {
     /// - Parameters:
     ///   - isQuiet: Whether no look-up or conflict is in progress, and none can start now.
     ///   - isSent: Whether everything that callers wait for has been tried at least once.
-    ///   - context: What the rooms share.
-    ///   - failure: The error that ends a call, if there is one.
+    ///   - context: The context that the rooms share.
+    ///   - failure: The error that ends a call, if any.
     mutating func finish(
         isQuiet: Bool,
         isSent: Bool,

@@ -1,7 +1,7 @@
 /// The contents that a read returned to the app for one record.
 package struct GivenContents: Equatable, Sendable {
     package var name: String
-    /// The contents; `nil` if there was no such record.
+    /// The contents; `nil` if the record didn't exist.
     package var handle: ContentHandle?
     /// The cloud's version at the time; the contents are that version or an edit on top of it.
     package var known: ContentHandle?

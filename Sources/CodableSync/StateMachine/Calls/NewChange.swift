@@ -19,7 +19,7 @@ package struct NewChange: Equatable, Sendable {
     package struct Basis: Equatable, Sendable {
         package var handle: ContentHandle?
         package var contested: ContentHandle?
-        /// What the app has after the edit; `nil` if it has what it had.
+        /// What the app has after the edit; `nil` if that didn't change.
         package var copy: ContentHandle?
         /// The version that the app's model carried, if that is newer than the one it was given.
         package var given: ContentHandle?

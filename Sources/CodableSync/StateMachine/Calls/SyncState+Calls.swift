@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the app's calls mean for the state.
+/// Applying the app's calls to the state.
 extension SyncState {
     /// The entries for a change that the app makes; none for an initial model that the user has changed
     /// since.
@@ -52,7 +52,7 @@ extension SyncState {
         (.discarded(name: key.recordName, contents, reason), contents)
     }
 
-    /// What a read has shown the app, if that is news.
+    /// What a read has shown the app, if the state doesn't know it yet.
     func newlySeen(_ contents: GivenContents) -> SeenContents? {
         let key = key(contents.name)
         return self[key]?.newlySeen(contents, of: key)
@@ -60,7 +60,7 @@ extension SyncState {
 }
 
 extension RecordState {
-    /// What a read has shown the app, if that is news: the app may have seen newer contents since.
+    /// What a read has shown the app, unless the app has seen it or newer contents since.
     func newlySeen(_ contents: GivenContents, of key: RecordKey) -> SeenContents? {
         // A lost version cannot be an ancestor.
         if lost != nil { return nil }

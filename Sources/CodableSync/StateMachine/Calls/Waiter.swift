@@ -1,7 +1,7 @@
 /// A caller that waits until everything is sent and fetched.
 struct Waiter: Equatable, Sendable {
     var call: CallID
-    /// What the call asked for.
+    /// The parts of a sync that the call requested.
     var parts: SyncParts
     /// The fetch run that must end first; `nil` if the call does not wait for a fetch.
     var fetchRun: Int?

@@ -4,7 +4,7 @@ package enum CloudRequest: Equatable, Sendable {
     /// Creates the zone. With a mark's number, it first deletes the zone, whose records can no longer be
     /// read, and leaves that mark.
     case saveZone(mark: UInt64?)
-    /// Creates the subscription; if it was made before, only if the server does not have it any more.
+    /// Creates the subscription; if it existed before, only if the server has lost it.
     case subscribe(isMade: Bool)
     /// Deletes the subscription.
     case unsubscribe

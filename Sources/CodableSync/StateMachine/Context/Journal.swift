@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the machine knows about its journal: the batches that are being stored, and whether a flush is owed.
+/// The machine's view of its journal: the batches being stored, and whether a flush is due.
 struct Journal: Sendable {
     /// How long stored entries may stay unflushed.
     static var flushDelay: Duration { .seconds(1) }
@@ -140,7 +140,7 @@ extension SyncContext {
 }
 
 extension CloudError {
-    /// The error that makes lanes wait as after a failed request; callers and events get the real cause.
+    /// The error that delays lanes as after a failed request; callers and events get the real cause.
     static var ofDisk: CloudError {
         CloudError(.internalError, message: "The state could not be read or written.")
     }

@@ -1,4 +1,4 @@
-/// What the machine asks of the journal.
+/// An action for the journal.
 package enum JournalAction: Equatable, Sendable {
     /// Appends a batch to the journal, strictly in order; with `flush`, it is flushed before it is reported
     /// as stored.

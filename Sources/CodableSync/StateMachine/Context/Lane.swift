@@ -98,7 +98,7 @@ struct Lane: Equatable, Sendable {
         self.failure = failure
     }
 
-    /// Makes the wait after the next failure short again.
+    /// Resets the wait after the next failure to the shortest.
     mutating func resetBackoff() {
         backoff.reset()
     }

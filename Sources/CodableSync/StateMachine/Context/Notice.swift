@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What a room tells the others; the machine passes it on as soon as the room is done.
+/// A notice from one room to the others; the machine passes it on once the room is done.
 enum Notice: Equatable, Sendable {
     // The app's calls
     /// Callers that wait for a part fail; all callers if no part is given.

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The wait that the server orders for all requests; it outlives a restart, and no call ends it early.
+/// The delay that the server requires for all requests; it survives a restart, and no call ends it early.
 struct ServerWait: Equatable, Sendable {
     /// The end of the last wait that was ordered, which may be over.
     private(set) var until: Duration?
@@ -34,7 +34,7 @@ struct ServerWait: Equatable, Sendable {
 extension SyncContext {
     var isInServerWait: Bool { !serverWait.isOver(at: now) }
 
-    /// When the wait that the server ordered ends; `nil` if there is none.
+    /// When the delay that the server requires ends; `nil` if there is none.
     var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(wallDate) : nil }
 
     /// Starts the wait that the server orders with an error, if it orders one.

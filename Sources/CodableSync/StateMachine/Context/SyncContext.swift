@@ -2,7 +2,8 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// What all rooms share: the state and its journal, the time, and what the current input leads to.
+/// The context that all rooms share: the state and its journal, the time, and the effects of the current
+/// input.
 struct SyncContext: Sendable {
     var configuration: MachineConfiguration
     /// The durable state; records change only through ``append(_:then:)`` and ``undo(from:_:)``.
@@ -14,7 +15,7 @@ struct SyncContext: Sendable {
     var now: Moment
     /// What the engine must do, in order within each lane.
     var actions: [SyncAction] = []
-    /// What the machine has yet to pass on to other rooms.
+    /// The notices that the machine has yet to pass on to other rooms.
     var notices: [Notice] = []
     private(set) var lastNumber: UInt64
     private var random: SplitMix64

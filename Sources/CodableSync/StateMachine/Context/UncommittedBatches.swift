@@ -1,4 +1,4 @@
-/// The batches that are being stored, first in, first out.
+/// The batches being stored, first in, first out.
 ///
 /// Appending, and removing in order, are O(1), amortised.
 struct UncommittedBatches: Sendable {

@@ -1,19 +1,19 @@
 import RecordCoding
 
-/// The entries about what the app's streams took, and what they need to know after a restart.
+/// Journal entries about what the app's streams took and what they need after a restart.
 package enum DeliveryEntry: Equatable, Sendable {
     /// The app has accepted these changes; a change that was not accepted is delivered again.
     case accepted([AcceptedChange])
     /// These changes are handed out; if the process ends before they are accepted, one of them may have
     /// crashed it.
     case handedOut(OrderRuns)
-    /// A stream of `changes` made the first request ever: everything that is known is undelivered.
+    /// A stream of `changes` made the very first request: everything known is undelivered.
     case followed
-    /// The app must forget what it shows: `.reset` and everything that is known are undelivered.
+    /// The app must forget what it shows: `.reset` and everything known are undelivered.
     case startedOver
     /// The app has accepted everything since `.reset`, and `.replayed`.
     case replayed
-    /// Earlier processes may have died over these records, the most suspicious last.
+    /// These records may have crashed earlier processes, the most suspicious last.
     case suspected([RecordKey])
     /// A live stream holds these records, and has accepted those that it held before.
     case showing(StreamID, [RecordKey])
@@ -44,7 +44,7 @@ extension AcceptedChange {
     }
 }
 
-/// How far the app is in getting everything again after a `.reset`.
+/// The app's progress in receiving everything again after a `.reset`.
 package enum ResetStage: String, Equatable, Sendable {
     /// No record that follows it is accepted.
     case due
@@ -52,7 +52,7 @@ package enum ResetStage: String, Equatable, Sendable {
     case begun
 }
 
-/// A record of which reads show other contents than before.
+/// A record whose contents changed in reads.
 struct Reshown: Equatable, Sendable {
     var key: RecordKey
     /// Whether they are this device's edit, which the cloud has confirmed.

@@ -1,4 +1,4 @@
-/// Requests of the app's streams, and what became of an element.
+/// Requests from the app's streams, and the outcomes of their elements.
 package enum DeliveryInput: Equatable, Sendable {
     /// A stream requests its next element, which accepts the one that it holds.
     case streamRequested(StreamID, StreamKind = .changes)
@@ -7,6 +7,6 @@ package enum DeliveryInput: Equatable, Sendable {
     case undecodable(StreamID, [UndecodableChange], isEmpty: Bool)
     /// Changes in an element were replaced by newer changes to the same records before they were delivered.
     case overtaken(StreamID, [RecordKey], isEmpty: Bool)
-    /// Changes in an element cannot be loaded from disk at the moment.
+    /// Changes in an element can't be loaded from disk right now.
     case loadFailed(StreamID, [RecordKey], isEmpty: Bool)
 }

@@ -1,9 +1,9 @@
 import RecordCoding
 
-/// What counts as accepted by the app.
+/// Deciding when the app has accepted a change.
 ///
-/// A change is done when every stream has taken it, whatever its kind. Live streams alone never end a change:
-/// an app that has asked for `changes` once may start that loop later than a live one.
+/// A change is accepted once every stream has taken it, whatever the stream's kind. Live streams alone never
+/// complete a change: an app that has used `changes` before may start that loop after a live one.
 extension DeliveryMachine {
     /// Accepts the changes that could be decoded and that no other stream has yet to take.
     ///
@@ -36,7 +36,7 @@ extension DeliveryMachine {
         accept(changes, by: id, &context)
     }
 
-    /// Accepts what a live stream held back and need not tell.
+    /// Accepts changes that a live stream held back and doesn't need to deliver.
     mutating func acceptSkipped(byStreamAt index: Int, _ context: inout SyncContext) {
         let keys = streams[index].view.skipped
         if keys.isEmpty { return }

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Handing elements out.
+/// Handing out elements.
 extension DeliveryMachine {
     mutating func advance(_ context: inout SyncContext) {
         guard !lane.isWaiting(at: context.now) else { return }

@@ -1,6 +1,6 @@
-/// Giving everything that is known: at the first request ever, and again after a `.reset`.
+/// Replaying everything known: at the very first request, and again after a `.reset`.
 extension DeliveryMachine {
-    /// Makes everything that is known undelivered if a stream of `changes` needs it.
+    /// Marks everything known as undelivered if a stream of `changes` needs it.
     mutating func beginReplay(_ context: inout SyncContext) {
         guard !lane.isStoring, streams.contains(where: { $0.kind == .changes }) else { return }
         if mustStartOver {
@@ -40,7 +40,7 @@ extension DeliveryMachine {
 }
 
 extension StreamState {
-    /// Fills a new stream with what it has yet to get.
+    /// Fills a new stream with the records that it has yet to get.
     mutating func fill(_ state: SyncState, _ trouble: DeliveryTrouble) {
         switch kind {
         case .changes:
@@ -61,7 +61,7 @@ extension StreamState {
         for key in trouble.suspects.keys where isNews(key) { suspects.append(key) }
     }
 
-    /// Begins again with everything that is known; the loop's element is of a state that no longer exists.
+    /// Restarts with everything known; the loop's element is from a state that no longer exists.
     mutating func startOver(_ state: SyncState, _ trouble: DeliveryTrouble) {
         var fresh = StreamState(id: id, kind: kind)
         fresh.stage = stage
@@ -71,7 +71,7 @@ extension StreamState {
         self = fresh
     }
 
-    /// Begins again if the beginning of a replay was undone.
+    /// Restarts if the beginning of a replay was undone.
     mutating func takeUndone(_ state: SyncState, _ trouble: DeliveryTrouble) {
         guard kind == .changes, replay != .none, state.summary.reset == nil else { return }
         startOver(state, trouble)

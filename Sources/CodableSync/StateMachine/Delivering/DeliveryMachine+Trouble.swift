@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Elements that cannot be delivered as they are, and what reads could not decode.
+/// Handling elements that can't be delivered as they are, and contents that reads couldn't decode.
 extension DeliveryMachine {
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
     /// newer version arrived.
@@ -52,7 +52,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// Retries changes that cannot be loaded at the moment, after a wait of all streams.
+    /// Retries changes that can't be loaded right now, after a delay for all streams.
     mutating func takeLoadFailed(
         _ id: StreamID,
         _ keys: [RecordKey],
@@ -82,7 +82,7 @@ extension DeliveryMachine {
         return context.lookUpDurably(key)
     }
 
-    /// The records that were found undecodable since the engine was opened and have not changed since.
+    /// The records found undecodable since the engine opened and unchanged since.
     ///
     /// Complexity: O(n log n) in the number of undecodable records.
     func undecodableNames(_ state: SyncState) -> [String] { trouble.undecodableNames(state) }

@@ -1,17 +1,17 @@
 import RecordCoding
 
-/// Delivering changes to the app's streams, and accepting a change once every stream has taken it.
+/// Delivers changes to the app's streams, and accepts a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
     var streams: [StreamState] = []
     /// Counts the times that all versions were forgotten or batches were undone; what a read returned before
     /// cannot be an ancestor.
     private(set) var readGeneration = 0
     var lane = Lane(retry: .deliverRetry)
-    /// What is suspected of crashing the app, or could not be decoded.
+    /// The changes suspected of crashing the app, and those that couldn't be decoded.
     var trouble: DeliveryTrouble
     /// Acceptances that could not be stored.
     var unstored: [AcceptedChange] = []
-    /// Whether streams of `changes` must give everything again after a `.reset`.
+    /// Whether streams of `changes` must deliver everything again after a `.reset`.
     var mustStartOver = false
     /// The records that the former process's live streams held, until they are stored as suspects.
     var formerSuspects: [RecordKey]?
@@ -36,7 +36,7 @@ struct DeliveryMachine: Sendable {
         }
     }
 
-    /// Whether every stream is waiting, so that no acceptance is about to come.
+    /// Whether every stream is waiting, so no acceptance is imminent.
     var isIdle: Bool { streams.allSatisfy { $0.stage == .asking } }
 
     /// Whether a stream's loop has taken all changes of records so far.
@@ -90,7 +90,7 @@ struct DeliveryMachine: Sendable {
         streams.append(newStream(id, kind, context.state))
     }
 
-    /// Makes a stream at its first request; it gets every change that has not been accepted, or everything
+    /// Creates a stream at its first request; it gets every change that has not been accepted, or everything
     /// that reads show.
     private func newStream(_ id: StreamID, _ kind: StreamKind, _ state: SyncState) -> StreamState {
         var stream = StreamState(id: id, kind: kind)
@@ -116,7 +116,7 @@ struct DeliveryMachine: Sendable {
 
     // MARK: What the journal has changed
 
-    /// Queues changes that have become undelivered for every stream of `changes`.
+    /// Queues newly undelivered changes for every stream of `changes`.
     mutating func takeRenewed(_ renewed: [RecordKey], _ context: inout SyncContext) {
         for index in streams.indices where streams[index].kind == .changes {
             for key in renewed {
@@ -126,7 +126,7 @@ struct DeliveryMachine: Sendable {
         }
     }
 
-    /// Queues records of which reads show other contents for every live stream.
+    /// Queues records whose contents changed in reads for every live stream.
     mutating func takeReshown(_ reshown: [Reshown], _ context: inout SyncContext) {
         for index in streams.indices where streams[index].kind == .live {
             for one in reshown {

@@ -1,5 +1,5 @@
-/// The changes that are suspected of having crashed the app, and the contents that could not be decoded since
-/// the engine was opened.
+/// The changes suspected of crashing the app, and the contents that couldn't be decoded since the engine
+/// opened.
 struct DeliveryTrouble: Sendable {
     /// Records that were handed out and not accepted when the previous process ended; those handed out alone
     /// are last.
@@ -69,7 +69,7 @@ struct DeliveryTrouble: Sendable {
             decodeFailed[key] != version.handle
         else { return }
         decodeFailed[key] = version.handle
-        // That it is too new was told when it came.
+        // The machine reported that it is too new when it arrived.
         if record.isTooNew, record.known?.handle == version.handle { return }
         if let undelivered = record.undelivered, undecodable[key] == undelivered.order { return }
         if version.isLost, let known = record.known, lookedUp[key] == known.changeTag { return }

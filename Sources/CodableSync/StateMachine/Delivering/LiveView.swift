@@ -2,13 +2,14 @@ import RecordCoding
 
 /// What the loop over a live stream shows, and what its next element adds.
 struct LiveView: Equatable, Sendable {
-    /// One record of the element that the stream holds or is about to get.
+    /// One record of the element that the stream holds or gets next.
     struct Item: Equatable, Sendable, RecordKeyed {
         var key: RecordKey
         var kind: Undelivered.Kind
-        /// What reads show of the record; `nil` if they show none.
+        /// What reads show of the record; `nil` if they show nothing.
         var shown: ShownVersion?
-        /// What the app has seen once it accepts the element; `nil` if that is no ancestor any more.
+        /// The contents that the app has seen once it accepts the element; `nil` if they are no longer an
+        /// ancestor.
         var given: GivenContents?
         /// The delivery order of the undelivered change that the element includes; 0 if there is none.
         var order: UInt64
@@ -80,7 +81,7 @@ struct LiveView: Equatable, Sendable {
         }
     }
 
-    /// Notes contents that could not be decoded.
+    /// Notes contents that couldn't be decoded.
     ///
     /// - Returns: Whether the loop shows older contents of the record, which reads don't show any more.
     mutating func noteUndecodable(_ key: RecordKey, _ contents: ShownVersion) -> Bool {
@@ -90,7 +91,7 @@ struct LiveView: Equatable, Sendable {
 }
 
 extension RecordState {
-    /// What a stream has given the app with these contents.
+    /// What the app received from a stream with these contents.
     fileprivate func given(as name: String, showing shown: ShownVersion?) -> GivenContents {
         let current = readableAncestor
         return GivenContents(

@@ -1,6 +1,7 @@
-/// The records that live streams hold, and those over which earlier processes may have died.
+/// The records that live streams hold, and those that may have crashed earlier processes.
 ///
-/// Live streams also show records without an undelivered change, so that suspicion is by record.
+/// Live streams also show records without an undelivered change, so the suspicion applies to a record, not to
+/// a change.
 package struct ShownElements: Equatable, Sendable {
     /// The records that a stream holds.
     package struct Element: Equatable, Sendable {
@@ -15,7 +16,7 @@ package struct ShownElements: Equatable, Sendable {
 
     /// The elements of this process's streams, or of the former's until a stream of this process gets one.
     package private(set) var held: [Element] = []
-    /// Records that were handed out alone or under suspicion, the last one last.
+    /// Records handed out alone or under suspicion, the most recent one last.
     package private(set) var suspects: [RecordKey] = []
 
     package init() {}
@@ -45,7 +46,7 @@ package struct ShownElements: Equatable, Sendable {
         }
     }
 
-    /// Replaces what the former process's streams held by a list of suspects.
+    /// Replaces the elements of the former process's streams with a list of suspects.
     mutating func suspect(_ keys: [RecordKey]) {
         held = []
         suspects = keys

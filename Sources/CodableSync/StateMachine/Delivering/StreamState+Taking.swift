@@ -1,4 +1,4 @@
-/// Which element a stream gets next.
+/// Choosing the element that a stream gets next.
 extension StreamState {
     /// The maximum number of records in one element.
     static var maximumElement: Int { 200 }
@@ -59,7 +59,7 @@ extension StreamState {
         return false
     }
 
-    /// What the stream gets of a record; `nil` if it has the record as it is.
+    /// What the stream gets of a record; `nil` if it already has the record's current contents.
     private func kind(of key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> Undelivered.Kind?
     {
         switch kind {

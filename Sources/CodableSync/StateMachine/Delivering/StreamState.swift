@@ -10,7 +10,7 @@ package enum StreamKind: Equatable, Sendable {
 package enum StreamMark: Equatable, Sendable {
     /// The app must forget what it shows.
     case reset
-    /// Everything that is known has been handed out since the `.reset`.
+    /// Everything known was handed out since the `.reset`.
     case replayed
 }
 
@@ -25,7 +25,7 @@ struct StreamState: Equatable, Sendable {
         case holding
     }
 
-    /// How far the stream is in giving everything that is known again.
+    /// The stream's progress in replaying everything known.
     enum Replay: Equatable, Sendable {
         case none
         /// `.reset` comes next.
@@ -40,13 +40,13 @@ struct StreamState: Equatable, Sendable {
     let kind: StreamKind
     var stage = Stage.asking
     var replay = Replay.none
-    /// The mark that the stream holds or is about to get.
+    /// The mark that the stream holds or gets next.
     var mark: StreamMark?
     /// Records with changes that the stream has yet to get.
     var queue = RecordQueue()
     /// Records whose changes are handed out one at a time, after all others.
     var suspects = RecordQueue()
-    /// The changes that a stream of `changes` holds or is about to get.
+    /// The changes that a stream of `changes` holds or gets next.
     var handed: [AcceptedChange] = []
     /// What a live stream shows.
     var view = LiveView()
@@ -90,7 +90,7 @@ struct StreamState: Equatable, Sendable {
         }
     }
 
-    /// Clears the versions in the element, which cannot be ancestors any more.
+    /// Clears the versions in the element, which can no longer be ancestors.
     mutating func forgetVersions() {
         for index in handed.indices {
             handed[index].seen = nil

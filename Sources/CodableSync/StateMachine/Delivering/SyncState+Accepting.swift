@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What the app's streams have been given, and what they have accepted.
+/// Recording what the app's streams received and accepted.
 extension SyncState {
     mutating func apply(delivering entry: DeliveryEntry) {
         switch entry {
@@ -44,7 +44,7 @@ extension SyncState {
 
     // MARK: Everything that is known
 
-    /// Makes everything that is known undelivered, at the first request ever.
+    /// Marks everything known as undelivered, at the very first request.
     ///
     /// The app has the edits that it uploaded; they are delivered once they are confirmed.
     private mutating func follow() {
@@ -57,7 +57,7 @@ extension SyncState {
         }
     }
 
-    /// Makes everything that reads show undelivered, since the app must forget what it shows.
+    /// Marks everything that reads show as undelivered, since the app must forget what it shows.
     mutating func startOver() {
         changeSummary { summary in
             summary.isFollowed = true
@@ -75,7 +75,7 @@ extension SyncState {
 }
 
 extension RecordState {
-    /// Makes what reads show undelivered.
+    /// Marks what reads show as undelivered.
     fileprivate mutating func deliverShown(order: UInt64) {
         if shown == nil {
             undelivered = nil

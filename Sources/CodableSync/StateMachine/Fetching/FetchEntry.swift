@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The entries about what the cloud returned: pages, look-ups, and versions in refused saves.
+/// Journal entries about what the cloud returned: pages, look-ups, and versions in refused saves.
 package enum FetchEntry: Equatable, Sendable {
     /// The cloud returned a version of a record.
     case fetched(RecordKey, type: ExactName, KnownVersion)

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Reading the zone's change feed page by page; each page is stored before the next one is requested.
+/// Reads the zone's change feed page by page, and stores each page before it requests the next one.
 struct FetchMachine: Sendable {
     /// The zone that is read.
     let zone: ZoneNumber

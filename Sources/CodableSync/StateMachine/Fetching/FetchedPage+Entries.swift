@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// What a page means for the state.
+/// Converting a page to journal entries.
 extension FetchedPage {
     /// The entries for the page's changes and its change token; none if the page says nothing new.
     func entries(of zone: ZoneNumber, _ context: inout SyncContext) -> [JournalEntry] {

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Looking records up by name: after conflicts without the server's record, and after pages with unreadable
+/// Looks up records by name: after conflicts without the server's record, and after pages with unreadable
 /// records.
 struct LookUpMachine: Sendable {
     /// The maximum number of records in one look-up; it is reduced if the server accepts fewer.

@@ -9,7 +9,7 @@ struct PagingWatch: Equatable, Sendable {
         case emptiness
     }
 
-    /// How many returns to the same token make a cycle; fewer may be a mistake of the server.
+    /// How many returns to the same token count as a cycle; fewer may be a server error.
     static var maximumReturns: Int { 3 }
     /// How many empty pages in a row are too many; a few with new tokens are normal.
     static var maximumEmptyPages: Int { 1000 }

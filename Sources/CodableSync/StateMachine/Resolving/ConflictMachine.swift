@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Conflicts: edits that are not based on the cloud's latest version go to the model's resolver, in groups.
+/// Passes edits that aren't based on the cloud's latest version to the model's resolver, in groups.
 struct ConflictMachine: Sendable {
     /// How many conflicts the resolver gets at once, to bound how much is loaded.
     static var maximumGroup: Int { 50 }
@@ -68,7 +68,7 @@ struct ConflictMachine: Sendable {
         lane.backOff(after: nil, &context)
     }
 
-    /// Makes the events and notes of a resolution, so that no value is discarded silently.
+    /// Creates the events and notes of a resolution, so that no value is discarded silently.
     private func tell(of result: Reconciled, _ context: inout SyncContext) -> [JournalEntry] {
         let item = result.item
         // The cloud's version equals the one that the edit was based on, so there was no conflict.

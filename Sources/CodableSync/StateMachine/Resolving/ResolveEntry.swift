@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The entries about conflicts.
+/// Journal entries about conflicts.
 package enum ResolveEntry: Equatable, Sendable {
     /// A conflict between exactly these two contents was resolved.
     case resolved(RecordKey, client: ContentHandle, server: ContentHandle?, Resolution)
@@ -29,7 +29,7 @@ package enum ResolveEntry: Equatable, Sendable {
 package enum Resolution: Equatable, Sendable {
     /// The cloud's version is this device's own or equals the edit; nothing is left to send.
     case confirmed(ContentHandle)
-    /// The edit is kept as it is, on top of the cloud's version.
+    /// The edit stays unchanged, on top of the cloud's version.
     case client
     /// The edit is kept with another date, as a new copy of the same model.
     case redated(ContentHandle, size: Int, edited: Date?)

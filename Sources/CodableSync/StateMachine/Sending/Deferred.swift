@@ -1,7 +1,7 @@
 import RecordCoding
 
-/// The changes that failed temporarily and wait before they are sent again, while others continue; and how
-/// often each change has failed.
+/// The changes that failed temporarily and wait for a retry while others continue, and each change's failure
+/// count.
 struct Deferred: Sendable {
     /// How many unknown errors a change may have before it is parked.
     static var maximumUnknownErrors: Int { 8 }
@@ -23,9 +23,9 @@ struct Deferred: Sendable {
 
     // MARK: Waiting
 
-    /// Makes a change wait before it is sent again.
+    /// Delays a change before it is sent again.
     ///
-    /// A change that is no longer to be sent, because another device's change came first, does not wait.
+    /// A change that must no longer be sent, because another device's change came first, doesn't wait.
     mutating func wait(_ key: RecordKey, after error: CloudError?, _ context: inout SyncContext) {
         guard context.state.sendQueue.contains(key) else { return }
         queue.append(key)
@@ -48,12 +48,12 @@ struct Deferred: Sendable {
         queue = RecordQueue()
     }
 
-    /// Makes changes sendable that are due, so that they are sent in the same request as others.
+    /// Makes due changes sendable, so they share a request with others.
     mutating func endIfDue(at now: Moment) {
         if let until, until <= now.monotonic { queue = RecordQueue() }
     }
 
-    /// Makes the next wait short again.
+    /// Resets the next wait to the shortest.
     mutating func resetBackoff() {
         backoff.reset()
     }
@@ -100,7 +100,7 @@ struct Deferred: Sendable {
         return isTooMany
     }
 
-    /// Counts a conflict that needs no resolution, and makes the change wait if there were too many in a row.
+    /// Counts a conflict that needs no resolution, and delays the change after too many in a row.
     mutating func countUndecided(_ key: RecordKey, _ context: inout SyncContext) {
         if countsTooManyConflicts(key, &context) { wait(key, after: nil, &context) }
     }

@@ -1,4 +1,4 @@
-/// The items of the send request that is being stored or is in flight.
+/// The items of the send request being stored or in flight.
 struct InFlight: Equatable, Sendable {
     private(set) var items: [SendItem] = []
     private var byKey = RecordTable<SendItem>()

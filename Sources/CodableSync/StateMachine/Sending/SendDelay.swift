@@ -1,7 +1,7 @@
 /// The time for which the first unsent call waits for others, so that their changes share a request.
 ///
-/// It is counted from the first call and not restarted by later ones. Retries and the results of conflicts do
-/// not wait, and take along what does.
+/// The delay starts with the first call; later calls don't restart it. Retries and resolved conflicts don't
+/// wait, and take the waiting changes along.
 struct SendDelay: Sendable {
     /// The records whose changes wait.
     private(set) var queue = RecordQueue()
@@ -13,7 +13,7 @@ struct SendDelay: Sendable {
         if let until, until > now.monotonic { queue.count } else { 0 }
     }
 
-    /// Makes a call's change wait, unless it can't be sent anyway.
+    /// Delays a call's change, unless it can't be sent anyway.
     mutating func wait(_ key: RecordKey, _ context: inout SyncContext) {
         guard context.configuration.sendDelay > .zero, context.state.sendQueue.contains(key) else { return }
         queue.append(key)
@@ -23,7 +23,7 @@ struct SendDelay: Sendable {
         context.actions.append(.setTimer(.sendDelay, at: until))
     }
 
-    /// Removes a record that has no change to send any more.
+    /// Removes a record that no longer has a change to send.
     mutating func remove(_ key: RecordKey) {
         queue.remove(key)
     }

@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// The entries about send requests.
+/// Journal entries about send requests.
 package enum SendEntry: Equatable, Sendable {
-    /// These contents are about to be sent; their response may be lost.
+    /// The next request sends these contents; its response may be lost.
     case began([SentContents])
     /// The server has saved what was sent; the type is given again, since the line with the edit may be lost.
     case saved(RecordKey, type: ExactName?, sent: ContentHandle, KnownVersion)

@@ -1,4 +1,4 @@
-/// One item of a send request: the machine names stored contents, and the engine makes a record from them.
+/// One item of a send request: the machine names stored contents, and the engine builds a record from them.
 package struct SendItem: Equatable, Sendable, RecordKeyed {
     package var key: RecordKey
     /// The model to save; `nil` deletes.

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The result of each item of a request; no pending change is ever dropped.
+/// Handling the result of each item of a request; no pending change is ever dropped.
 extension SendMachine {
     mutating func take(
         _ result: SendResult,

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Sending queued changes, first in, first out, one request at a time.
+/// Sends queued changes, first in, first out, one request at a time.
 struct SendMachine: Sendable {
     var lane = Lane(retry: .sendRetry)
     private(set) var inFlight = InFlight()
@@ -53,7 +53,7 @@ struct SendMachine: Sendable {
     /// - Parameters:
     ///   - request: The request's number.
     ///   - isReady: Whether requests for records are still allowed.
-    ///   - context: What the rooms share.
+    ///   - context: The context that the rooms share.
     mutating func leave(_ request: RequestID, isReady: Bool, _ context: inout SyncContext) {
         lane.endStoring()
         guard isReady else { return inFlight = InFlight() }
@@ -207,7 +207,7 @@ struct SendMachine: Sendable {
         context.tell(.changesQueued)
     }
 
-    /// Makes the next failure the first one, if the request has saved or deleted anything.
+    /// Resets the failure count if the request saved or deleted anything.
     private mutating func endSuccess() {
         if hasSucceeded { lane.succeed() }
         hasSucceeded = false

@@ -1,8 +1,8 @@
-/// The delivery orders of the changes that were handed to the app and not accepted yet.
+/// The delivery orders of the changes handed to the app but not accepted yet.
 ///
-/// If the process ends now, one of these changes may have crashed it. The next opening hands them out one at
-/// a time, after all others. Changes that were already handed out alone come last, the most recent one at the
-/// very end.
+/// If the process ends now, one of these changes may have crashed it. When the engine next opens, it hands
+/// them out one at a time, after all others. Changes that it already handed out alone come last, the most
+/// recent one at the very end.
 package struct HandedOut: Equatable, Sendable {
     /// Handed out together with others.
     package private(set) var together = OrderRuns()

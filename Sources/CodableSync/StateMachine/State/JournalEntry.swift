@@ -17,7 +17,7 @@ package enum JournalEntry: Equatable, Sendable {
     case resolving(ResolveEntry)
     case delivering(DeliveryEntry)
     case calls(CallEntry)
-    /// The server told the client to wait.
+    /// The server asked the client to wait.
     case serverWait(until: Date?)
     /// A note for the diagnostics that outlives a restart.
     case note(SyncNote)

@@ -2,8 +2,8 @@ import RecordCoding
 
 /// A zone's number in the state.
 ///
-/// A zone ID gets one number for ever, also after the zone was lost and made again; no number is reused for
-/// another zone ID.
+/// A zone ID keeps its number, even after the zone is lost and recreated; no other zone ID ever gets that
+/// number.
 package struct ZoneNumber: Hashable, Comparable, Sendable {
     package let number: UInt32
 

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The last version of a record that this app could read; a reference, since few records have one.
+/// The last version of a record that this app could read; indirect, since few records have one.
 package indirect enum KeptVersion: Equatable, Sendable {
     case version(KnownVersion)
 
@@ -68,7 +68,7 @@ extension RecordState {
     mutating func deliverNews(order: UInt64) {
         guard let pending, pending.parked == nil else { return deliverServerValue(order: order) }
         // There is a conflict now, and only its outcome is delivered. An unaccepted model made by an earlier
-        // conflict stays undelivered; if it were confirmed as it is, it would count as the app's own.
+        // conflict stays undelivered; if it were confirmed unchanged, it would count as the app's own.
         if !pending.isDeletion, !isPendingNews { undelivered = nil }
     }
 
@@ -78,7 +78,7 @@ extension RecordState {
         if isTooNew {
             known?.isTooNew = true
             lost?.isTooNew = true
-            // Only a newer version of the app was given this, so an upload by this one is no edit of it.
+            // Only a newer version of the app got this, so an upload by this version is not an edit of it.
             given = nil
             copy = nil
             if undelivered?.kind.handle == last.handle { undelivered = nil }
@@ -120,7 +120,7 @@ extension RecordState {
     }
 }
 
-/// What this app can read.
+/// Tracking the schema versions that this app can read.
 extension SyncState {
     /// The highest schema version of a record type that this app can read.
     package func readableSchema(of type: ExactName?) -> SchemaVersion {

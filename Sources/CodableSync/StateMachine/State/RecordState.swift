@@ -1,4 +1,4 @@
-/// Everything that the engine stores about one record: a few words and handles of contents.
+/// Everything that the engine stores about one record: a few words, and handles to contents.
 package struct RecordState: Equatable, Sendable {
     /// The latest version from the cloud; `nil` if the cloud does not have the record.
     package var known: KnownVersion?
@@ -8,10 +8,10 @@ package struct RecordState: Equatable, Sendable {
     package var kept: KeptVersion?
     /// Whether the server refused the lost version.
     package var isLostRefused = false
-    /// The version that the app was given last: its models carry the system fields of this version.
+    /// The version that the app got last: its models carry the system fields of this version.
     package var given: ContentHandle?
-    /// What the app has now, if it differs from the version it was given: its own uploads, or an edit that it
-    /// was given on top of that version.
+    /// What the app has now, if it differs from the version that it got: its own uploads, or an edit on top
+    /// of that version.
     package var copy: ContentHandle?
     package var pending: LocalChange?
     /// Contents of requests with an unknown outcome, which the server may have saved.
@@ -65,7 +65,7 @@ package struct RecordState: Equatable, Sendable {
         lastKnown != nil || pending?.base != nil || (seen != nil && pending == nil)
     }
 
-    /// The newest contents that the app was given or has uploaded: the base of its next upload.
+    /// The newest contents that the app got or uploaded: the base of its next upload.
     ///
     /// An edit of what this device shows leaves this unchanged, since the app may still hold older contents.
     package var seen: ContentHandle? { copy ?? given }
@@ -110,7 +110,7 @@ package struct RecordState: Equatable, Sendable {
         pending?.base = nil
     }
 
-    /// Forgets the version that the app was given, which is no ancestor any more.
+    /// Forgets the version that the app got, which is no longer an ancestor.
     ///
     /// The app's own copy is kept below a pending edit, whose base is the ancestor.
     mutating func forgetGivenVersion() {

@@ -3,8 +3,8 @@ import RecordCoding
 /// A dictionary by record key for large states: the first change after a copy copies one shard, not the whole
 /// table.
 ///
-/// Keys are distributed over shards by a hash that is the same in every process. Iteration is in the order of
-/// the keys, so that the same inputs give the same actions.
+/// A hash that is the same in every process assigns keys to shards. Iteration follows the order of the keys,
+/// so the same inputs give the same actions.
 package struct RecordTable<Value: Sendable>: Sendable {
     private static var shardCount: Int { 1024 }
     /// Up to this many values stay in one shard, since most tables are small.

@@ -53,7 +53,7 @@ struct RecordTypes: Sendable {
         return records.sortedKeys.filter { records[$0]?.type == type }
     }
 
-    /// Moves a record from one type to another; `nil` stands for a record that the state does not have.
+    /// Moves a record from one type to another; `nil` means that the state doesn't have the record.
     ///
     /// - Parameters:
     ///   - key: The record.

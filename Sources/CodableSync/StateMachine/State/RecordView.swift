@@ -1,7 +1,7 @@
 import RecordCoding
 
-/// The records of a state at one moment, to be read elsewhere: as long as it exists, the first change of each
-/// shard of the tables copies that shard.
+/// A snapshot of a state's records for readers elsewhere; while it exists, the first change to each shard
+/// copies the shard.
 package struct RecordView: Sendable {
     private let records: RecordTable<RecordState>
     private let types: RecordTypes

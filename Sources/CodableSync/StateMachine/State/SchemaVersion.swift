@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The version of a model's schema, by which an app knows that a newer one has written a record.
+/// The version of a model's schema, which shows an app that a newer version of it wrote a record.
 package struct SchemaVersion: Hashable, Comparable, Sendable {
     package let number: UInt32
 
@@ -25,7 +25,7 @@ package struct ReadableSchema: Hashable, Sendable {
     }
 }
 
-/// A record's schema version above what this app can read, in words.
+/// A description of a record's schema version that is too new for this app.
 package struct NewerSchema: Equatable, Sendable, CustomStringConvertible {
     package var found: SchemaVersion
     package var known: SchemaVersion

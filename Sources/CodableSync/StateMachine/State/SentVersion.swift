@@ -1,4 +1,4 @@
-/// Contents that a request carried, and the version on which they were based.
+/// Contents that a request carried, and the version that they were based on.
 package struct SentVersion: Equatable, Sendable {
     package var handle: ContentHandle
     package var base: ContentHandle?

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The entries of a snapshot, which together give a whole state.
+/// The entries of a snapshot, which together describe a whole state.
 package enum SnapshotEntry: Equatable, Sendable {
     /// The parts of the state that belong neither to a record nor to a zone.
     case summary(StateSummary)

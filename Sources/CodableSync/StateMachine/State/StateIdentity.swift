@@ -39,7 +39,7 @@ package struct StateIdentity: Equatable, Sendable {
         package var reason: String { "it belongs to the \(what) \(own.quoted), not to \(wanted.quoted)" }
     }
 
-    /// How this identity differs from another.
+    /// The first difference between this identity and another.
     ///
     /// - Parameter wanted: The identity that the engine is configured for.
     /// - Returns: The first difference; `nil` if there is none.

@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The parts of the state that belong neither to a record nor to a zone.
+/// The parts of the state that don't belong to a record or a zone.
 package struct StateSummary: Equatable, Sendable {
     /// The position in the database's change feed.
     package var databaseToken: ChangeToken?

@@ -83,7 +83,7 @@ package struct EditBasis: Equatable, Sendable {
 }
 
 extension RecordState {
-    /// What is known of a record that reads do not show.
+    /// What the state knows about a record that reads don't show.
     package var absence: Absence {
         if pending?.isDeletion == true || undelivered?.kind == .deleted { return .deleted }
         return isTooNew ? .tooNew : .unknown

@@ -48,8 +48,8 @@ package struct SyncState: Sendable {
     /// state.
     var renewed: [RecordKey] = []
 
-    /// Records of which reads show other contents since this was last drained; input for the live streams,
-    /// not part of the state.
+    /// Records whose contents in reads changed since this was last drained; input for the live streams, not
+    /// part of the state.
     var reshown: [Reshown] = []
 
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
@@ -116,7 +116,7 @@ package struct SyncState: Sendable {
         noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
     }
 
-    /// Changes a record of which an entry gives the type; `nil` leaves the type as it is.
+    /// Changes a record, and sets the type that an entry gives; `nil` leaves the type unchanged.
     mutating func change(_ key: RecordKey, of type: ExactName?, _ body: (inout RecordState) -> Void) {
         guard let type else { return change(key, body) }
         let number = types.met(type)

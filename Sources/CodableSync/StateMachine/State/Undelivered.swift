@@ -20,7 +20,8 @@ package struct Undelivered: Equatable, Sendable {
     package var kind: Kind
     /// The contents that count as seen once the app accepts the change.
     package var seen: ContentHandle?
-    /// Increases with every change to deliver, and so tells a newer change from the one that was handed out.
+    /// Increases with every change to deliver, to distinguish a newer change from the one that was handed
+    /// out.
     package var order: UInt64
 
     package init(kind: Kind, seen: ContentHandle?, order: UInt64) {

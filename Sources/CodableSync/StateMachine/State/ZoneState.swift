@@ -19,7 +19,7 @@ package struct ZoneState: Equatable, Sendable {
     }
 }
 
-/// What is known about a zone's existence.
+/// What the state knows about a zone's existence.
 package enum ZoneStage: String, Equatable, Sendable {
     /// Not created yet, as far as this device knows.
     case unknown

@@ -1,17 +1,17 @@
 import RecordCoding
 
-/// The subscription to the zone's changes; sync works without one and does not wait for it.
+/// Maintains the subscription to the zone's changes; sync works without one and doesn't wait for it.
 ///
-/// A server may lose a subscription, and pushes then end without a word. So what the server has is compared at
-/// each start and once a day.
+/// A server may lose a subscription, and pushes then stop silently. So the machine checks the server's
+/// subscriptions at each start and once a day.
 struct SubscriptionMachine: Sendable {
-    /// How long the server is trusted to keep the subscription.
+    /// How long the machine trusts the server to keep the subscription.
     static var validity: Duration { .seconds(24 * 3600) }
 
-    /// The zone that is subscribed to.
+    /// The subscribed zone.
     let zone: ZoneNumber
     var lane = Lane(retry: .subscriptionRetry)
-    /// When the server last had the subscription; `nil` if it was not asked since the start.
+    /// When the server last had the subscription; `nil` if the machine hasn't checked since the start.
     private var checkedAt: Duration?
     /// Whether the app was notified that subscribing failed.
     private var hasToldOfFailure = false
@@ -91,7 +91,7 @@ struct SubscriptionMachine: Sendable {
 
     // MARK: Deleting
 
-    /// Makes the machine of another zone or user, which serves the calls that wait.
+    /// Creates the machine for another zone or user, which serves the waiting calls.
     init(continuing former: SubscriptionMachine, _ zone: ZoneNumber) {
         self.zone = zone
         removals = former.removals

@@ -1,8 +1,8 @@
 import RecordCoding
 
-/// The entries about zones and the database's change feed.
+/// Journal entries about zones and the database's change feed.
 package enum ZoneEntry: Equatable, Sendable {
-    /// A zone has got a number, which stands for it in all later entries.
+    /// A zone got a number, which identifies it in all later entries.
     case registered(ZoneNumber, ZoneID)
     /// The zone exists.
     case ready(ZoneNumber)

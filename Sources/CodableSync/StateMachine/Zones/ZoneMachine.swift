@@ -2,14 +2,14 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The engine's zone: creating it, finding out why it is lost, and deciding what happens to its records.
+/// Manages the engine's zone: creates it, finds out why it was lost, and decides what happens to its records.
 ///
-/// Another device may have recreated the zone after a loss that this device has not noticed. Everything known
-/// is from one zone: the one that existed at the stored position in the database's feed. A full listing, a
-/// look-up or a refused save may come from the next zone. Such a response is held while the feed is read from
-/// the stored position. If the feed reports no loss, the response is from the known zone, and the position
-/// advances. Otherwise the response is dropped, and requested again once the loss is stored. The held request
-/// keeps the slot, so only one is ever held.
+/// Another device may have recreated the zone after a loss that this device hasn't noticed. Everything in the
+/// state comes from one zone: the one that existed at the stored position in the database's feed. A full
+/// listing, a look-up or a refused save may come from its successor. The machine holds such a response while
+/// it reads the feed from the stored position. If the feed reports no loss, the response is from the known
+/// zone, and the position advances. Otherwise the machine drops the response and repeats the request once the
+/// loss is stored. The held request keeps the slot, so there is at most one.
 struct ZoneMachine: Sendable {
     /// If the zone is missing more often in a row than this, the lane waits before it tries again.
     static var maximumLosses: Int { 3 }
@@ -21,7 +21,7 @@ struct ZoneMachine: Sendable {
     private(set) var doubt: CloudError?
     /// Whether the account was checked again because of the doubt: another user's database lacks the zone too.
     private var isOwnerChecked = false
-    /// A response that is held until the database's feed rules out that it comes from another zone.
+    /// A response held until the database's feed rules out that it comes from another zone.
     private var held: RecordResponse?
     /// Whether the database turned out to have no feed since the engine was opened.
     private var hasNoFeed = false
@@ -78,7 +78,7 @@ struct ZoneMachine: Sendable {
         return true
     }
 
-    /// Creates or examines the zone if that is due; its owner is confirmed.
+    /// Creates or checks the zone if it is time to; its owner is confirmed.
     mutating func advance(_ context: inout SyncContext) {
         guard !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
         switch context.state.zone(number).stage {
@@ -176,7 +176,7 @@ struct ZoneMachine: Sendable {
         held = nil
     }
 
-    /// Whether the zone exists and only the feed can tell whether it is another one.
+    /// Whether the zone exists, and only the feed can show whether it was replaced.
     private var isOnlyAsked: Bool { doubt?.recovery == .refetch }
 
     /// Releases the response that was held while the feed was read.
