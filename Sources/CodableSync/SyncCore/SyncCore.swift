@@ -63,7 +63,7 @@ actor SyncCore {
     var journalRest: UInt64 = 0
     var watchers: [CoreWatcher] = []
     var lastWatcher: UInt64 = 0
-    /// What large reads returned, as far as it has not been passed to the machine yet.
+    /// The results of large reads that the machine has not received yet.
     var reads: [GivenByRead] = []
     /// Whether a task will pass the next part of a large read to the machine.
     var isNextPartDue = false

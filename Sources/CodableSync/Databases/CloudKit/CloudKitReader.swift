@@ -6,7 +6,7 @@
 
     /// Converts what CloudKit returns.
     struct CloudKitReader: Sendable {
-        /// The user's record name, for which CloudKit's records have a placeholder; `nil` if it is not known.
+        /// The user's record name, which replaces `__defaultOwner__` in CloudKit's records; `nil` if unknown.
         var user: String?
 
         /// Converts a record; values of a kind that this version does not know are left out.

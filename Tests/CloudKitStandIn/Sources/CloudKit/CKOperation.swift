@@ -4,7 +4,7 @@
 public import Foundation
 
 open class CKOperation: Operation, @unchecked Sendable {
-    /// Mutable, as Apple's class is: whoever has one does not share it.
+    /// Sendable like Apple's class, although mutable: one task at a time uses an instance.
     open class Configuration: NSObject, @unchecked Sendable {
         open var qualityOfService = QualityOfService.default
     }

@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// A mutable class that is nevertheless `Sendable`, as Apple's is: whoever has a record does not share it.
+/// Sendable like Apple's class, although mutable: one task at a time uses a record.
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting, @unchecked Sendable {
     public typealias RecordType = String
     public typealias FieldKey = String

@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// Mutable, as Apple's class is: whoever has one does not share it.
+/// Sendable like Apple's class, although mutable: one task at a time uses an instance.
 open class CKSubscription: NSObject, @unchecked Sendable {
     public typealias ID = String
 
@@ -17,7 +17,7 @@ open class CKSubscription: NSObject, @unchecked Sendable {
 }
 
 extension CKSubscription {
-    /// Mutable, as Apple's class is: whoever has one does not share it.
+    /// Sendable like Apple's class, although mutable: one task at a time uses an instance.
     open class NotificationInfo: NSObject, NSCopying, @unchecked Sendable {
         open var shouldSendContentAvailable = false
 
