@@ -71,6 +71,7 @@ names:
 standin:
 	@Scripts/check-warnings Tests/CloudKitStandIn
 	@Scripts/check-stand-in
+	@Scripts/check-availability --self-test
 	@swift test --package-path Tests/CloudKitStandIn
 
 format:

@@ -1,5 +1,5 @@
-// WatchKit is on iOS too, where it has nothing to use.
-#if canImport(WatchKit) && !os(iOS)
+// Only watchOS has these types. Other SDKs have a module without them, or may have one.
+#if canImport(WatchKit) && !os(iOS) && !os(macOS) && !os(tvOS) && !os(visionOS)
     public import WatchKit
 
     extension WKBackgroundFetchResult {

@@ -12,7 +12,9 @@
         case terminateLater = 2
     }
 
-    public static let shared = NSApplication()
+    private static let application = NSApplication()
+
+    public class var shared: NSApplication { application }
 
     var registrations = 0
     var replies: [Bool] = []

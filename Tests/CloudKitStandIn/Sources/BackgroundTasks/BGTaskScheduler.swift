@@ -12,9 +12,11 @@ open class BGTaskScheduler: NSObject {
             case notPermitted = 3
         }
 
-        public let code: Code
+        private let value: Code
 
-        public init(_ code: Code, userInfo: [String: Any] = [:]) { self.code = code }
+        public var code: Code { value }
+
+        public init(_ code: Code, userInfo: [String: Any] = [:]) { value = code }
     }
 
     // Everything in it is guarded by the lock of `StandInTasks`.

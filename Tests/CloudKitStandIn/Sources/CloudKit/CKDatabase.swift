@@ -38,7 +38,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil,
         group: CKOperationGroup? = nil,
-        body: (CKDatabase) async throws -> R
+        body: @Sendable (CKDatabase) async throws -> R
     ) async rethrows -> R {
         try await body(CKDatabase(service: service, scope: databaseScope, configuration: configuration))
     }

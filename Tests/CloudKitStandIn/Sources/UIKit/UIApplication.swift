@@ -6,7 +6,9 @@
 @MainActor open class UIResponder: NSObject {}
 
 @MainActor open class UIApplication: UIResponder {
-    public static let shared = UIApplication()
+    private static let application = UIApplication()
+
+    public class var shared: UIApplication { application }
 
     /// What the tests see of it and do to it.
     nonisolated let standIn = StandInBackground()

@@ -24,12 +24,33 @@ final class CloudKitConfigurationTests: XCTestCase {
     }
 
     func testTheDefaultContainerIsMadeWhenItIsFirstUsed() async throws {
+        let container = StandIn.defaultContainer
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: container)
+        let before = StandIn.containerCount(container)
         let database = CloudKitDatabase.$bundleIdentifier.withValue("com.example.app") { CloudKitDatabase() }
-        // The stand-in traps for a container without a service.
-        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: StandIn.defaultContainer)
-        XCTAssertEqual(database.identifier, "\(StandIn.defaultContainer)/private")
+        XCTAssertEqual(StandIn.containerCount(container), before)
+        XCTAssertEqual(database.identifier, "\(container)/private")
         let status = try await database.accountStatus()
         XCTAssertEqual(status, .available)
+        XCTAssertEqual(StandIn.containerCount(container), before + 1)
+    }
+
+    func testNoContainerIsMadeBeforeTheFirstRequestAndOneForAll() async throws {
+        let container = "iCloud.test.lazy"
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: container)
+        let database = CloudKitDatabase(containerIdentifier: container)
+        let engine = SyncEngine<Memo>(database: database, configuration: configuration)
+        _ = engine.changes
+        _ = (database.scope, database.limits, database.signals, database.accountGeneration)
+        XCTAssertNil(database.notification(from: [:]))
+        try database.checkConfiguration()
+        XCTAssertEqual(StandIn.containerCount(container), 0)
+
+        try await engine.upload(Memo(id: "a", title: ""))
+        _ = try await engine.sync()
+        _ = try await database.userRecordName()
+        XCTAssertEqual(StandIn.containerCount(container), 1)
+        try await engine.close()
     }
 
     func testAProcessWithoutABundleIdentifierHasNoDefaultContainer() async throws {

@@ -6,7 +6,7 @@ import XCTest
 
 /// A subscription that the server loses is made again, and one that is not wanted any more is deleted.
 final class MachineSubscriptionTests: MachineTestCase {
-    private let day = SubscriptionMachine.validity
+    private let day = Duration.seconds(24 * 3600)
 
     override func setUp() {
         super.setUp()
@@ -62,7 +62,11 @@ final class MachineSubscriptionTests: MachineTestCase {
 
     func testADayWithoutTimersEndsWithTheNextCall() {
         machine.machine.context.configuration.automaticallySyncs = false
-        machine.advance(by: day)
+        machine.advance(by: day - .seconds(60))
+        machine.run(.calls(.sync(machine.newCall(), .fetch)))
+        XCTAssertEqual(machine.runAccount(), ["fetch 0"], "a minute is left")
+        machine.answerFetch(token: "0")
+        machine.advance(by: .seconds(60))
         machine.run(.calls(.sync(machine.newCall(), .fetch)))
         XCTAssertTrue(machine.runAccount().contains("check subscription"))
     }

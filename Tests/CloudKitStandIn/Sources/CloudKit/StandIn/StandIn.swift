@@ -11,22 +11,34 @@ public enum StandIn {
     private final class Services: @unchecked Sendable {
         private let lock = NSLock()
         private var services: [String: any StandInService] = [:]
+        private var uses: [String: Int] = [:]
 
-        subscript(_ container: String) -> (any StandInService)? {
-            get { lock.withLock { services[container] } }
-            set { lock.withLock { services[container] = newValue } }
+        func name(_ service: any StandInService, for container: String) {
+            lock.withLock { services[container] = service }
         }
+
+        func use(for container: String) -> (any StandInService)? {
+            lock.withLock {
+                uses[container, default: 0] += 1
+                return services[container]
+            }
+        }
+
+        func useCount(_ container: String) -> Int { lock.withLock { uses[container, default: 0] } }
     }
 
     private static let services = Services()
 
     /// Lets a service answer for the containers with this identifier that are made from now on.
     public static func use(_ service: any StandInService, for container: String) {
-        services[container] = service
+        services.name(service, for: container)
     }
 
+    /// How many containers with this identifier were made.
+    public static func containerCount(_ container: String) -> Int { services.useCount(container) }
+
     static func service(of container: String) -> any StandInService {
-        guard let service = services[container] else {
+        guard let service = services.use(for: container) else {
             preconditionFailure("no service was named for \(container)")
         }
         return service
