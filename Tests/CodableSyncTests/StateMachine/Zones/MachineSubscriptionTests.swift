@@ -67,8 +67,8 @@ final class MachineSubscriptionTests: MachineTestCase {
         XCTAssertEqual(machine.runAccount(), ["fetch 0"], "a minute is left")
         machine.answerFetch(token: "0")
         machine.advance(by: .seconds(60))
-        machine.run(.calls(.sync(machine.newCall(), .fetch)))
-        XCTAssertTrue(machine.runAccount().contains("check subscription"))
+        let actions = machine.run(.calls(.sync(machine.newCall(), .fetch)))
+        XCTAssertEqual(actions.requests, ["check subscription", "fetch 0"])
     }
 
     func testAFailedCheckIsRetriedAndHoldsUpNothing() {
