@@ -2,9 +2,14 @@ import Foundation
 
 /// The directory in which a user's programs keep their data.
 package enum DataDirectory {
-    /// Application Support on Apple systems; elsewhere the data directory according to the XDG specification.
+    /// Application Support on Apple systems, and Caches on tvOS; elsewhere the data directory according to the
+    /// XDG specification.
     package static var path: String {
-        #if canImport(Darwin)
+        #if os(tvOS)
+            // An Apple TV lets apps write only to directories that it may empty while they don't run. The
+            // simulator lets them write to Application Support as well.
+            return URL.cachesDirectory.path(percentEncoded: false).withoutTrailingSlash
+        #elseif canImport(Darwin)
             return URL.applicationSupportDirectory.path(percentEncoded: false).withoutTrailingSlash
         #else
             return path(environment: ProcessInfo.processInfo.environment, userHome: NSHomeDirectory())

@@ -5,6 +5,9 @@ public struct SyncConfiguration: Sendable {
     /// Where the engine's state is kept.
     public enum Storage: Hashable, Sendable {
         /// In memory for an in-memory database, otherwise in the user's data directory.
+        ///
+        /// On tvOS, no directory is permanent: the system may delete the state while the app isn't running.
+        /// The engine then fetches everything again, and edits that were not sent yet are lost.
         case automatic
         /// In a directory that no other engine may use.
         case directory(URL)
