@@ -31,7 +31,10 @@ function readDeclaration(    name, n, list, i, pair, prefix, module, word) {
         if (split(list[i], pair, " ") != 2 || !(pair[1] in minimum) || pair[2] !~ /^[0-9.]+$/) n = 0
         else since[name, pair[1]] = pair[2]
     }
-    if (n == 0) report("Origins.txt: " name " has no version that can be read: \"" field[3] "\"")
+    if (n == 0) {
+        report("Origins.txt: " name " has no version that can be read: \"" field[3] "\"")
+        unreadable[name] = 1
+    }
     for (prefix in moduleOf) if (index(name, prefix) == 1) module = moduleOf[prefix]
     if (module == "") report("Origins.txt: no module has the prefix of " name)
     if (fields > 3) guardFile[name] = field[4]
@@ -120,7 +123,7 @@ function use(word,    n, list, i, pair, platform) {
 }
 
 function check(name, platform) {
-    if ((name, platform, FILENAME) in checked) return
+    if ((name, platform, FILENAME) in checked || name in unreadable) return
     checked[name, platform, FILENAME] = 1
     if (!((name, platform) in since)) {
         report(FILENAME ":" FNR ": " name " does not exist on " platform ": exclude it with #if")
