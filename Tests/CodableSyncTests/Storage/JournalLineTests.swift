@@ -79,7 +79,7 @@ final class JournalLineTests: XCTestCase {
                 }
             }
         }
-        for rest in [",", "]", " ]", ",[]]", #",["text"],"#, "[]", ",[],[]"] {
+        for rest in [",", "]", " ]", "][]", ",[]]", #",["text"],"#, "[]", ",[],[]"] {
             XCTAssertThrowsError(try JournalLine.record(inContents: Array("\(record)\(rest)".utf8)), rest)
         }
     }

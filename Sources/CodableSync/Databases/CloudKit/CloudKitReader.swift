@@ -27,8 +27,9 @@
                 for key in view.allKeys() {
                     // With its type, since CloudKit has three subscripts.
                     let stored: (any CKRecordValueProtocol)? = view[key]
-                    fields[key] = stored.flatMap { value($0, of: record) }
-                    if isEncrypted, fields[key] != nil { encryptedFields.insert(key) }
+                    guard let value = stored.flatMap({ value($0, of: record) }) else { continue }
+                    fields[key] = value
+                    if isEncrypted { encryptedFields.insert(key) }
                 }
             }
             var converted = Record(
