@@ -111,8 +111,10 @@ struct OutgoingRequest: Sendable {
         // The model does not name the fields that a newer version of the app has added. A version from the cloud
         // does; the edit is one if its zone was lost.
         let names = encryptedFields.union(edit.encryptedFields).union(server?.encryptedFields ?? [])
-        record.encryptedFields = names
-        encrypted[recordID.recordName] = names
+        if !names.isEmpty {
+            record.encryptedFields = names
+            encrypted[recordID.recordName] = names
+        }
         saves.append(record)
     }
 

@@ -27,8 +27,8 @@
                 for key in view.allKeys() {
                     // With its type, since CloudKit has three subscripts.
                     let stored: (any CKRecordValueProtocol)? = view[key]
-                    guard let value = stored.flatMap({ value($0, of: record) }) else { continue }
-                    fields[key] = value
+                    guard let field = stored.flatMap({ value($0, of: record) }) else { continue }
+                    fields[key] = field
                     if isEncrypted { encryptedFields.insert(key) }
                 }
             }
