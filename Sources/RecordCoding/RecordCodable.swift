@@ -55,7 +55,8 @@ public protocol RecordCodable: Codable, Sendable {
     /// CloudKit's rules: the first save decides whether a field is encrypted, and that never changes, so to encrypt
     /// an existing field, give it a new name. Queries cannot use encrypted fields, and the public database has none.
     /// If users reset their iCloud keychain, their encrypted data is lost in the cloud, and the engine uploads what
-    /// this device has.
+    /// this device has, with the fields encrypted that came encrypted from the cloud even if only another version of
+    /// the app names them.
     ///
     /// Other databases store these fields unencrypted. So does the engine on this device, where the system's file
     /// protection applies.

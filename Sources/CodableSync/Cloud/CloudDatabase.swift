@@ -59,6 +59,9 @@ public protocol CloudDatabase: Sendable {
 
     /// Looks up records.
     ///
+    /// A record from a database that encrypts names its encrypted fields in `Record.encryptedFields`, here and in
+    /// every other response. An engine that uploads it again needs the names.
+    ///
     /// - Parameters:
     ///   - ids: The records' IDs.
     ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.

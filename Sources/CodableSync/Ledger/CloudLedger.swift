@@ -123,7 +123,7 @@ public struct CloudLedger: Sendable {
     ///   - scope: Which of the user's databases is meant.
     /// - Returns: The record; `nil` if it does not exist.
     public func record(_ id: RecordID, of user: String, scope: DatabaseScope = .private) -> Record? {
-        zone(id.zoneID, of: user, scope)?.rows[named: id.recordName]?.record
+        (zone(id.zoneID, of: user, scope)?.rows[named: id.recordName]?.record).map(schema.naming)
     }
 
     private func zone(_ zoneID: ZoneID, of user: String, _ scope: DatabaseScope) -> LedgerZone? {
@@ -146,7 +146,7 @@ public struct CloudLedger: Sendable {
         scope: DatabaseScope = .private
     ) -> [String: Record] {
         let records = zone(zoneID, of: user, scope)?.rows.values.compactMap(\.record) ?? []
-        return Dictionary(records.map { ($0.recordID.recordName, $0) }) { first, _ in first }
+        return Dictionary(records.map { ($0.recordID.recordName, schema.naming($0)) }) { first, _ in first }
     }
 }
 

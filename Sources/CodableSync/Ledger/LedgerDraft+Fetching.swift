@@ -13,7 +13,7 @@ extension LedgerDraft {
                 guard let record = database.zones[zone]?.rows[named: id.recordName]?.record else {
                     throw CloudError(.unknownItem)
                 }
-                return record.seen(as: id, desiredKeys)
+                return schema.naming(record.seen(as: id, desiredKeys))
             }
         }
         return results
@@ -101,7 +101,7 @@ extension LedgerDraft {
                 break
             }
             let id = RecordID(recordName: recordName, zoneID: zoneID)
-            changes.add(row, as: id, desiredKeys)
+            changes.add(row, as: id, desiredKeys, schema)
             position.sequence = row.sequence
         }
         if !changes.moreComing { position.sequence = max(zone.lastSequence, zone.generation) }
@@ -150,10 +150,15 @@ extension CloudError {
 }
 
 extension ZoneChanges {
-    fileprivate mutating func add(_ row: LedgerZone.Row, as id: RecordID, _ desiredKeys: [String]?) {
+    fileprivate mutating func add(
+        _ row: LedgerZone.Row,
+        as id: RecordID,
+        _ desiredKeys: [String]?,
+        _ schema: LedgerSchema
+    ) {
         switch row {
         case .record(let record, _):
-            modifications[id] = .success(record.seen(as: id, desiredKeys))
+            modifications[id] = .success(schema.naming(record.seen(as: id, desiredKeys)))
         case .deletion(let recordType, _):
             deletions.append(Deletion(recordID: id, recordType: recordType))
         }

@@ -66,7 +66,8 @@ public struct LedgerOptions: Hashable, Sendable {
     /// users.
     ///
     /// This is CloudKit's rule. A value of another type is refused with `invalidArguments`. The ledger learns
-    /// types only while this is `true`; a null and an empty list have no type. If `nil`, a ``FakeCloud``
+    /// types only while this is `true`; a null and an empty list have no type. From the types it knows which fields
+    /// of a record to name in `Record.encryptedFields`. If `nil`, a ``FakeCloud``
     /// enforces types, while a ``LocalDatabase`` and a ledger of your own do not.
     public var enforcesSchema: Bool?
 

@@ -54,7 +54,7 @@ struct LedgerSaver {
         zone.fix(types, of: record.recordType)
         let saved = zone.write(merged)
         if let parent = saved.parent?.recordName { note(parent: parent) }
-        return answer(saved, to: record)
+        return zone.schema.naming(answer(saved, to: record))
     }
 
     /// Gives each parent outside the request a new change tag, as a save of a child may.
@@ -129,7 +129,7 @@ struct LedgerSaver {
     }
 
     private func conflict(_ record: Record, _ existing: Record) -> CloudError {
-        var server = existing
+        var server = draft.schema.naming(existing)
         server.recordID = record.recordID
         let attached = draft.options.conflictsCarryServerRecord ? server : nil
         guard record.recordChangeTag == nil else {

@@ -5,13 +5,28 @@ import RecordCoding
 /// CloudKit's rule: the type of a field never changes, and all users of a container share one schema.
 struct LedgerSchema: Sendable {
     private var types: [ExactName: [ExactName: LedgerFieldType]] = [:]
+    /// The names of the encrypted fields, for the record types that have any.
+    private var encryptedFields: [ExactName: Set<String>] = [:]
 
     func type(of field: String, in recordType: String) -> LedgerFieldType? {
         types[named: recordType]?[named: field]
     }
 
     mutating func fix(_ new: [String: LedgerFieldType], of recordType: String) {
-        for (field, type) in new { types[named: recordType, default: [:]][ExactName(field)] = type }
+        for (field, type) in new {
+            types[named: recordType, default: [:]][ExactName(field)] = type
+            if type.isEncrypted { encryptedFields[named: recordType, default: []].insert(field) }
+        }
+    }
+
+    /// A record as clients get it: it names those of its fields that are encrypted.
+    func naming(_ record: Record) -> Record {
+        guard !encryptedFields.isEmpty, let names = encryptedFields[named: record.recordType] else {
+            return record
+        }
+        var named = record
+        named.encryptedFields = names.filter { record.fields[$0] != nil }
+        return named
     }
 
     /// The changes that restore this schema.

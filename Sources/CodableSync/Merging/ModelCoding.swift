@@ -10,6 +10,8 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
     /// Encodes a record from a model and its edit date.
     func encode(_ model: Model, named name: String? = nil, edited: Date?) throws -> Record {
         var record = try RecordEncoder().encode(model, zoneID: zoneID)
+        // Each request has the model's names; stored ones are the cloud's, so that a mistake here can be corrected.
+        if !record.encryptedFields.isEmpty { record.encryptedFields = [] }
         if let name, !record.recordID.recordName.isIdentical(to: name) {
             throw CodingFailure.otherRecordName(expected: name, found: record.recordID.recordName)
         }

@@ -20,6 +20,8 @@ struct OutgoingRequest: Sendable {
     /// The server's known versions of the records to save.
     private var known: [String: Record] = [:]
     private var sent: [String: [String: RecordValue]] = [:]
+    /// The names of the fields that a save sends encrypted if it has them.
+    private var encrypted: [String: Set<String>] = [:]
     var answer = ModifyRecordsResult()
 
     init(
@@ -63,7 +65,7 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             if item.known == nil {
-                send(edit.fields.withoutNulls, of: recordID, over: nil)
+                send(edit.fields.withoutNulls, of: edit, as: recordID, over: nil)
                 continue
             }
             guard let server else {
@@ -74,13 +76,14 @@ struct OutgoingRequest: Sendable {
             var fields = edit.fields.differences(from: server.fields)
             // An earlier deletion may have removed the equal version from the server.
             if fields.isEmpty, item.isBehindDeletion { fields = edit.fields.withoutNulls }
-            save(fields, of: recordID, over: server)
+            save(fields, of: edit, as: recordID, over: server)
         }
     }
 
     private mutating func save(
         _ fields: [String: RecordValue],
-        of recordID: RecordID,
+        of edit: Record,
+        as recordID: RecordID,
         over server: Record
     ) {
         let name = recordID.recordName
@@ -90,22 +93,28 @@ struct OutgoingRequest: Sendable {
         }
         known[name] = server
         sent[name] = fields
-        send(fields, of: recordID, over: server.systemFields)
+        send(fields, of: edit, as: recordID, over: server)
     }
 
     private mutating func send(
         _ fields: [String: RecordValue],
-        of recordID: RecordID,
-        over systemFields: SystemFields?
+        of edit: Record,
+        as recordID: RecordID,
+        over server: Record?
     ) {
         var record = Record(
             recordType: recordType,
             recordID: recordID,
             fields: fields,
-            systemFields: systemFields
+            systemFields: server?.systemFields
         )
-        // They belong to the type: a record from disk does not have them.
-        record.encryptedFields = encryptedFields
+        // The model does not name the fields that a newer version of the app has added. A version from the cloud
+        // does; the edit is one if its zone was lost.
+        let names = encryptedFields.union(edit.encryptedFields).union(server?.encryptedFields ?? [])
+        if !names.isEmpty {
+            record.encryptedFields = names
+            encrypted[recordID.recordName] = names
+        }
         saves.append(record)
     }
 
@@ -123,6 +132,9 @@ struct OutgoingRequest: Sendable {
         fields.merge(sent[item.name] ?? [:]) { $1 }
         fields.merge(server.fields) { $1 }
         record.fields = fields.withoutNulls
+        // The response may lack fields, and with them their names.
+        let names = server.encryptedFields.union(encrypted[item.name] ?? [])
+        if !names.isEmpty { record.encryptedFields = names.filter { record.fields[$0] != nil } }
         record.recordID = RecordID(recordName: item.name, zoneID: zoneID)
         return record
     }

@@ -197,7 +197,7 @@ package final class JSONStateStore: StateStore {
     ) -> (bytes: [UInt8], places: [JournalLine.Place]) {
         let contents = entry.introduced.compactMap { handle in
             batch.contents[handle].map { record in
-                (handle: handle, write: { (json: inout JSONWriter) in RecordJSON.append(record, to: &json) })
+                (handle: handle, write: { (json: inout JSONWriter) in json.contents(record) })
             }
         }
         return JournalLine.make(entry, contents: contents)
@@ -208,7 +208,7 @@ package final class JSONStateStore: StateStore {
         for handle in handles {
             guard let bytes = try read(handle) else { continue }
             do {
-                contents.records[handle] = try RecordJSON.decode(bytes)
+                contents.records[handle] = try JournalLine.record(inContents: bytes)
             } catch {
                 contents.unreadable[handle] = "The stored contents cannot be read: \(error)"
             }

@@ -71,9 +71,17 @@ extension JournalLine {
     }
 
     private static func readContents(_ json: inout JSONReader) throws -> [(ContentHandle, Range<Int>)] {
-        try json.rows { json in
+        try json.array { json in
+            try json.beginArray()
             let handle = try json.element { try $0.handle() }
-            return (handle, try json.element { try $0.rawValue() })
+            var range = try json.element { try $0.rawValue() }
+            var hasNames = false
+            while try json.nextElement() {
+                let end = try json.rawValue().upperBound
+                if !hasNames { range = range.lowerBound..<end }
+                hasNames = true
+            }
+            return (handle, range)
         }
     }
 }

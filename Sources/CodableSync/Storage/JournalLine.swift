@@ -6,6 +6,8 @@ import struct Foundation.Date
 /// last.
 ///
 /// `{"zone":1,"name":"Q90","queued":{"type":"Place","save":17,"size":450,"base":12},"contents":[[17,{…}]]}`
+///
+/// A row of contents has a handle, a record, and the names of its encrypted fields if it has any.
 enum JournalLine {
     /// The place of a handle's contents in a line.
     typealias Place = (handle: ContentHandle, range: Range<Int>)

@@ -50,8 +50,8 @@ public struct Record: Hashable, Sendable {
     /// In a save, the names of the fields to store encrypted; names that the save does not contain have no
     /// effect.
     ///
-    /// The record type determines them (``RecordCodable/encryptedFields``), so they are part of a request and
-    /// aren't stored: in a record from a database, the set is empty, and the values are decrypted.
+    /// In a record from a database, they are the names of the fields that it stores encrypted, and the values are
+    /// decrypted. A database that does not encrypt returns none. ``RecordJSON`` has no place for the names.
     public var encryptedFields: Set<String> {
         get { details?.values.encryptedFields ?? [] }
         set { change { $0.encryptedFields = newValue } }

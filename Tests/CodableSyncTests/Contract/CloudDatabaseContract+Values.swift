@@ -78,6 +78,42 @@ extension CloudDatabaseContract {
         XCTAssertEqual(milliseconds, 1_700_000_000_123, accuracy: 0.01)
     }
 
+    func testRecordsNameTheirEncryptedFields() async throws {
+        var options = LedgerOptions()
+        options.enforcesSchema = true
+        let own = try await makeDatabase(options)
+        let database = if let own { own } else { try await makeDatabase() }
+        _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
+        var secret = record("a", ["encryptedText": "s", "encryptedList": .list([1]), "plainText": "p"])
+        secret.encryptedFields = ["encryptedText", "encryptedList", "absent"]
+        let saved = try await save(secret, to: database)
+        XCTAssertEqual(saved.encryptedFields, ["encryptedText", "encryptedList"], "save")
+
+        let stored = try await fetch(id("a"), from: database)
+        XCTAssertEqual(stored.fields, secret.fields)
+        XCTAssertEqual(stored.encryptedFields, saved.encryptedFields, "look-up")
+        let listed = try await changes(in: database).modifications[id("a")]
+        XCTAssertEqual(try listed?.get().encryptedFields, saved.encryptedFields, "feed")
+        let some = try await database.records(for: [id("a")], desiredKeys: ["encryptedText", "plainText"])
+        XCTAssertEqual(try some[id("a")]?.get().encryptedFields, ["encryptedText"], "some fields")
+
+        var clearing = record("a", ["encryptedText": .null], knowing: saved.systemFields)
+        clearing.encryptedFields = ["encryptedText"]
+        let cleared = try await save(clearing, to: database)
+        XCTAssertEqual(cleared.encryptedFields.union(["encryptedList"]), ["encryptedList"])
+        let rest = try await fetch(id("a"), from: database)
+        XCTAssertEqual(rest.encryptedFields, ["encryptedList"], "a field that is gone has no name")
+
+        let stale = try await outcome(
+            of: record("a", ["plainText": "q"], knowing: saved.systemFields),
+            in: database
+        )
+        guard let server = stale.error?.serverRecord else {
+            return XCTAssertFalse(conflictsCarryTheServerRecord)
+        }
+        XCTAssertEqual(server.encryptedFields, ["encryptedList"], "conflict")
+    }
+
     func testAnEmptyListIsEmptyOrAbsent() async throws {
         let database = try await makeDatabaseWithZones()
         try await save(record("a", ["list": .list([])]), to: database)

@@ -6,8 +6,12 @@ import XCTest
 final class LedgerBackedDatabaseTests: CloudDatabaseContract {
     /// A ledger that several connections share.
     private final class Cloud: @unchecked Sendable {
-        private var ledger = CloudLedger(identifier: "cloud")
+        private var ledger: CloudLedger
         private let lock = NSLock()
+
+        init(_ options: LedgerOptions = LedgerOptions()) {
+            ledger = CloudLedger(identifier: "cloud", options: options)
+        }
 
         func perform(_ operation: LedgerRequest.Operation) -> LedgerResponse {
             lock.withLock {
@@ -39,11 +43,16 @@ final class LedgerBackedDatabaseTests: CloudDatabaseContract {
         }
     }
 
-    private let cloud = Cloud()
+    private var cloud = Cloud()
 
     override func makeDatabase() async throws -> any CloudDatabase { Connection(cloud: cloud) }
 
     override func makeSecondConnection() async throws -> any CloudDatabase { Connection(cloud: cloud) }
+
+    override func makeDatabase(_ options: LedgerOptions) async throws -> (any CloudDatabase)? {
+        cloud = Cloud(options)
+        return Connection(cloud: cloud)
+    }
 
     func testAResponseToAnotherRequestIsAnError() async throws {
         let database = Connection(cloud: cloud, fixed: .done)

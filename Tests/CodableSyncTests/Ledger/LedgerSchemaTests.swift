@@ -78,6 +78,37 @@ final class LedgerSchemaTests: XCTestCase {
         XCTAssertNil(LedgerFieldType("encrypted"))
     }
 
+    func testRecordsNameEncryptedFieldsAlsoAfterASnapshot() throws {
+        var fixture = strict()
+        var secret = record("a", ["x": "s", "y": "t"])
+        secret.encryptedFields = ["x"]
+        fixture.modify(saving: [secret])
+        var other = record("a", ["x": "s"])
+        other.recordType = "Other"
+        other.recordID = LedgerFixture.id("other")
+        fixture.modify(saving: [record("b", ["y": "t"]), other])
+        for entry in fixture.entries {
+            XCTAssertEqual(try LedgerEntry(json: entry.encode()), entry, "an entry has no names")
+        }
+        var copy = fixture
+        copy.ledger = CloudLedger(identifier: "test", options: fixture.ledger.options)
+        for entry in fixture.ledger.snapshotEntries() {
+            copy.ledger.apply(try LedgerEntry(json: entry.encode()))
+        }
+        for (name, names) in [("a", Set(["x"])), ("b", []), ("other", [])] {
+            for ledger in [fixture.ledger, copy.ledger] {
+                let found = ledger.record(LedgerFixture.id(name), of: "alice")
+                XCTAssertEqual(found?.encryptedFields, names, name)
+                let listed = ledger.records(in: LedgerFixture.zoneID, of: "alice")[name]
+                XCTAssertEqual(listed?.encryptedFields, names, name)
+            }
+        }
+        var plain = LedgerFixture()
+        plain.modify(saving: [secret])
+        let stored = plain.ledger.record(secret.recordID, of: "alice")
+        XCTAssertEqual(stored?.encryptedFields, [], "a ledger without a schema knows no names")
+    }
+
     func testThePublicDatabaseHasNoEncryptedFields() {
         let ledger = CloudLedger(identifier: "ledger")
         func outcome(_ scope: DatabaseScope) -> CloudError.Code? {

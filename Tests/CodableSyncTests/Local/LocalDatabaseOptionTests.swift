@@ -14,17 +14,26 @@ final class LocalDatabaseOptionTests: XCTestCase {
         return url
     }
 
-    private func save(_ name: String, _ value: RecordValue, to database: LocalDatabase) async throws -> Record
-    {
+    private func save(
+        _ name: String,
+        _ value: RecordValue,
+        encrypting names: Set<String> = [],
+        to database: LocalDatabase
+    ) async throws -> Record {
+        var record = Record(
+            recordType: "Note",
+            recordID: RecordID(recordName: name, zoneID: zone),
+            fields: ["x": value]
+        )
+        record.encryptedFields = names
         _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zone)], deleting: [])
-        let id = RecordID(recordName: name, zoneID: zone)
         let result = try await database.modifyRecords(
-            saving: [Record(recordType: "Note", recordID: id, fields: ["x": value])],
+            saving: [record],
             deleting: [],
             savePolicy: .ifServerRecordUnchanged,
             atomically: false
         )
-        return try XCTUnwrap(result.saveResults[id]).get()
+        return try XCTUnwrap(result.saveResults[record.recordID]).get()
     }
 
     func testModificationDatesComeFromTheGivenClock() async throws {
@@ -54,5 +63,22 @@ final class LocalDatabaseOptionTests: XCTestCase {
         let third = LocalDatabase(directory: directory)
         _ = try await save("b", "text", to: third)
         await third.close()
+    }
+
+    func testRecordsNameTheirEncryptedFieldsOnlyWithTheOptionEvenAfterARestart() async throws {
+        for isEnforced in [true, false] {
+            let directory = try directory()
+            var options = LedgerOptions()
+            options.enforcesSchema = isEnforced
+            let names: Set<String> = isEnforced ? ["x"] : []
+            let first = LocalDatabase(directory: directory, options: options)
+            let saved = try await save("a", "text", encrypting: ["x"], to: first)
+            XCTAssertEqual(saved.encryptedFields, names)
+            await first.close()
+            let second = LocalDatabase(directory: directory, options: options)
+            let found = try await second.records(for: [saved.recordID], desiredKeys: nil)[saved.recordID]
+            XCTAssertEqual(try found?.get().encryptedFields, names)
+            await second.close()
+        }
     }
 }

@@ -68,7 +68,11 @@ final class StateMutationTests: XCTestCase {
         _ contents: [UInt64: String] = [:]
     ) throws {
         var records: [ContentHandle: Record] = [:]
-        for (handle, name) in contents { records[ContentHandle(handle)] = JournalSamples.record(name, "x") }
+        for (handle, name) in contents {
+            var record = JournalSamples.record(name, "x")
+            record.encryptedFields = ["text"]
+            records[ContentHandle(handle)] = record
+        }
         try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
     }
 

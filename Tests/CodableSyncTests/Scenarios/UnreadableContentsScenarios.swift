@@ -68,6 +68,61 @@ final class UnreadableContentsScenarios: StateFileScenario {
         XCTAssertEqual(server, ["known1", "known2", "p1", "p3"])
     }
 
+    /// The state of a device with more after the record in a row of contents.
+    private func prepare(_ name: String, adding rest: String) async throws -> StateFiles {
+        let files = try await prepare()
+        var count = 0
+        let groups = files.groups(journal).map { lines in
+            lines.map { line in
+                guard line.hasPrefix("{\"zone\":1,\"name\":\"\(name)\""), line.hasSuffix("}]]}") else {
+                    return line
+                }
+                count += 1
+                return line.dropLast(3) + ",\(rest)]]}"
+            }
+        }
+        XCTAssertEqual(count, 1, "the line of \(name)")
+        try files.write(groups, to: journal)
+        return files
+    }
+
+    /// Without the names, encrypted fields would be sent unencrypted.
+    func testMalformedNamesOfEncryptedFieldsMakeContentsUnreadable() async throws {
+        for names in ["[1]", "[[\"title\"]]", "{\"title\":1}", "\"title\"", "null"] {
+            let files = try await prepare("known1", adding: names)
+            let edited = try await prepare("p2", adding: names)
+            let device = try open(files)
+            _ = try await device.engine.allModels()
+            let told = undecodable(device)
+            XCTAssertEqual(told.count, 1, "\(names): \(told)")
+            XCTAssertTrue(told.first?.hasPrefix("known1: The stored contents cannot be read") == true, names)
+            try await device.engine.sync()
+            let models = try await device.engine.models(named: ["known1"])
+            XCTAssertEqual(models, [Note("known1", "Tea")], "\(names): it is fetched again")
+            try await device.engine.close()
+
+            let other = try open(edited)
+            try await other.engine.sync()
+            let parked = try await other.engine.parkedChanges()
+            XCTAssertEqual(parked.map(\.recordName), ["p2"], names)
+            XCTAssertEqual(parked.first?.parkReason?.kind, .contentsUnreadable, names)
+            try await other.engine.close()
+            for name in Self.edits { try await serverDelete(name) }
+        }
+    }
+
+    func testNamesThatAreNoFieldsHaveNoEffect() async throws {
+        for names in ["[]", "[\"absent\",\"absent\"]", "[\"\"],7"] {
+            let device = try open(try await prepare("p2", adding: names))
+            try await device.engine.sync()
+            let parked = try await device.engine.parkedChanges()
+            XCTAssertEqual(parked.map(\.recordName), [], names)
+            try await assertEqualEverywhere(device)
+            try await device.engine.close()
+            for name in Self.edits { try await serverDelete(name) }
+        }
+    }
+
     /// If the stored server version is unreadable, an upload of the same record must not overwrite the
     /// server's version unseen.
     func testAnUploadOverUnreadableContentsIsMergedWithTheServersVersion() async throws {

@@ -15,12 +15,13 @@ final class JournalLineTests: XCTestCase {
     }
 
     func testContentsAreAtTheirReportedRanges() throws {
-        let record = JournalSamples.record("A", "some \"text\"")
-        for count in 0..<3 {
-            let contents = (0..<count).map { number in
+        var record = JournalSamples.record("A", "some \"text\"")
+        for count in 0..<6 {
+            record.encryptedFields = count < 3 ? [] : ["text", "\"", "\u{1F30D}"]
+            let contents = (0..<count % 3).map { [record] number in
                 (
                     handle: ContentHandle(UInt64(number) + 5),
-                    write: { (json: inout JSONWriter) in RecordJSON.append(record, to: &json) }
+                    write: { (json: inout JSONWriter) in json.contents(record) }
                 )
             }
             let change = LocalChange(kind: .save(5, size: 1), edited: nil, base: nil)
@@ -29,8 +30,57 @@ final class JournalLineTests: XCTestCase {
             XCTAssertEqual(parsed.contents.map(\.0), line.places.map(\.handle))
             XCTAssertEqual(parsed.contents.map(\.1), line.places.map(\.range))
             for (_, range) in parsed.contents {
-                XCTAssertEqual(try RecordJSON.decode(line.bytes[range]), record)
+                let read = try JournalLine.record(inContents: Array(line.bytes[range]))
+                XCTAssertEqual(read, record)
+                XCTAssertEqual(read.encryptedFields, record.encryptedFields)
             }
+        }
+    }
+
+    /// A later version may add more to a row.
+    func testARowOfContentsMayHaveNamesAndMore() throws {
+        let record = #"{"name":"A","zone":"Z","type":"T","fields":{"text":"x"}}"#
+        for (rest, names) in [
+            ("", Set<String>()), (",[]", []), (#", ["text"]"#, ["text"]),
+            (#",["text"],{"a":[]},1"#, ["text"]),
+            (#",["text","text","other"]"#, ["text", "other"]),
+        ] {
+            let line = Array(
+                #"{"zone":1,"name":"A","retried":true,"contents":[[5,\#(record)\#(rest) ]]}"#.utf8
+            )
+            let places = try JournalLine.parse(line).contents
+            XCTAssertEqual(places.map(\.0), [5], rest)
+            for (_, range) in places {
+                let read = try JournalLine.record(inContents: Array(line[range]))
+                XCTAssertEqual(read.fields, ["text": "x"], rest)
+                XCTAssertEqual(read.encryptedFields, names, rest)
+            }
+        }
+    }
+
+    /// Versions before the names read the first two elements of a row, and skip the rest.
+    func testARecordWithNamesIsReadableWithoutThem() throws {
+        var record = JournalSamples.record("A", "x")
+        record.encryptedFields = ["text"]
+        let line = JournalLine.make(.retried(name: "A"), contents: [(5, { [record] in $0.contents(record) })])
+        let text = String(decoding: line.bytes, as: UTF8.self)
+        record.encryptedFields = []
+        let alone = String(decoding: RecordJSON.encode(record), as: UTF8.self)
+        XCTAssertTrue(text.hasSuffix(#""contents":[[5,\#(alone),["text"]]]}"#), text)
+    }
+
+    func testMalformedNamesAreAnError() {
+        let record = #"{"name":"A","zone":"Z","type":"T","fields":{"text":"x"}}"#
+        for names in ["[1]", #"["text",null]"#, #"[["text"]]"#, #""text""#, "{}", "null", "true", "7"] {
+            XCTAssertThrowsError(try JournalLine.record(inContents: Array("\(record),\(names)".utf8)), names)
+            {
+                guard case RecordCodingError.malformedJSON? = $0 as? RecordCodingError else {
+                    return XCTFail("\(names): \($0)")
+                }
+            }
+        }
+        for rest in [",", "]", " ]", "][]", ",[]]", #",["text"],"#, "[]", ",[],[]"] {
+            XCTAssertThrowsError(try JournalLine.record(inContents: Array("\(record)\(rest)".utf8)), rest)
         }
     }
 

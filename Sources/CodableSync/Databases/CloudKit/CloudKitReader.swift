@@ -9,7 +9,8 @@
         /// The user's record name, which replaces `__defaultOwner__` in CloudKit's records; `nil` if unknown.
         var user: String?
 
-        /// Converts a record; values of a kind that this version does not know are left out.
+        /// Converts a record, with the names of its encrypted fields; values of a kind that this version does not
+        /// know are left out.
         ///
         /// - Parameters:
         ///   - record: The record.
@@ -18,21 +19,28 @@
         func record(_ record: CKRecord, in zoneID: ZoneID? = nil) -> Record {
             let recordID = id(record.recordID, in: zoneID)
             var fields: [String: RecordValue] = [:]
-            let views: [any CKRecordKeyValueSetting] = [record, record.encryptedValues]
-            for view in views {
+            var encryptedFields: Set<String> = []
+            let views: [(any CKRecordKeyValueSetting, isEncrypted: Bool)] = [
+                (record, false), (record.encryptedValues, true),
+            ]
+            for (view, isEncrypted) in views {
                 for key in view.allKeys() {
                     // With its type, since CloudKit has three subscripts.
                     let stored: (any CKRecordValueProtocol)? = view[key]
-                    fields[key] = stored.flatMap { value($0, of: record) }
+                    guard let field = stored.flatMap({ value($0, of: record) }) else { continue }
+                    fields[key] = field
+                    if isEncrypted { encryptedFields.insert(key) }
                 }
             }
-            return Record(
+            var converted = Record(
                 recordType: record.recordType,
                 recordID: recordID,
                 fields: fields,
                 systemFields: systemFields(of: record),
                 parent: record.parent.map { reference($0, of: record) }
             )
+            if !encryptedFields.isEmpty { converted.encryptedFields = encryptedFields }
+            return converted
         }
 
         /// Converts the ID of a record.

@@ -25,7 +25,8 @@ public import struct Foundation.URL
 ///
 /// Fields in `RecordCodable.encryptedFields` are stored unencrypted.
 ///
-/// Unlike a ``FakeCloud``, it enforces field types only if ``LedgerOptions/enforcesSchema`` is `true`.
+/// Unlike a ``FakeCloud``, it enforces field types only if ``LedgerOptions/enforcesSchema`` is `true`; only then do
+/// its records name their encrypted fields.
 public final class LocalDatabase: CloudDatabase {
     /// The directory.
     public let directory: URL

@@ -86,6 +86,45 @@ final class CloudKitEngineFactTests: XCTestCase {
         XCTAssertEqual(encrypted, ["text", "mood"])
     }
 
+    /// `Diary` in a version of the app from before its encrypted fields.
+    private struct OlderDiary: RecordCodable, Equatable, Identifiable {
+        static var recordType: String { "Diary" }
+
+        var id: String
+        var title = ""
+
+        static func resolveConflict(_ conflict: Conflict<OlderDiary>) throws -> OlderDiary? {
+            conflict.client
+        }
+    }
+
+    func testAnOlderVersionOfTheAppUploadsEncryptedFieldsEncryptedAgain() async throws {
+        // A schema in development can be reset; then a field's first save decides again.
+        for losesSchema in [false, true] {
+            let cloud = FakeCloud()
+            let service = FakeCloudKit(cloud.database(user: "alice"))
+            let second = service.secondDevice()
+            let newer = SyncEngine<Diary>(database: service.database(), configuration: configuration())
+            let older = SyncEngine<OlderDiary>(database: second.database(), configuration: configuration())
+            let diary = Diary(id: "a", title: "Monday", text: "rain", mood: 0.5)
+            try await newer.upload(diary)
+            _ = try await newer.sync()
+            _ = try await older.sync()
+            try cloud.resetEncryptedData(in: ZoneID(zoneName: "Diary"), user: "alice")
+            if losesSchema { service.forgetEncryption() }
+            _ = try await older.sync()
+
+            let row = "loses the schema: \(losesSchema)"
+            let pending = try await older.pendingChanges()
+            XCTAssertEqual(pending.map(\.recordName), [], row)
+            XCTAssertEqual(try cloud.models(Diary.self, user: "alice"), [diary], row)
+            let encrypted = ["title", "text", "mood"].filter { service.isEncrypted($0, of: "Diary") }
+            XCTAssertEqual(encrypted, ["text", "mood"], row)
+            try await newer.close()
+            try await older.close()
+        }
+    }
+
     // MARK: The deadline
 
     func testARequestPastItsDeadlineIsCancelledInCloudKit() async throws {

@@ -138,18 +138,20 @@ final class CloudKitRecordTests: AdapterTestCase {
         note.encryptedFields = ["secret", "list", "absent"]
         let saved = try await save(note)
         XCTAssertEqual(saved.fields, fields)
-        XCTAssertEqual(saved.encryptedFields, [], "the values are decrypted")
+        XCTAssertEqual(saved.encryptedFields, ["secret", "list"])
         XCTAssertTrue(service.isEncrypted("secret", of: "Note"))
         XCTAssertTrue(service.isEncrypted("list", of: "Note"))
         XCTAssertFalse(service.isEncrypted("open", of: "Note"))
 
         let read = try await database.records(for: [id("a")], desiredKeys: nil)
         XCTAssertEqual(try read[id("a")]?.get().fields, fields, "reading needs no names")
+        XCTAssertEqual(try read[id("a")]?.get().encryptedFields, ["secret", "list"])
 
         var clearing = record("a", ["secret": .null], knowing: saved.systemFields)
         clearing.encryptedFields = ["secret"]
         let cleared = try await save(clearing)
         XCTAssertEqual(cleared.fields, ["open": "o", "list": .list([1, 2])])
+        XCTAssertEqual(cleared.encryptedFields, ["list"])
     }
 
     func testAFieldIsEncryptedOrNotForEver() async throws {

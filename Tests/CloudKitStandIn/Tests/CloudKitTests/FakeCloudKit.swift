@@ -129,6 +129,9 @@ final class FakeCloudKit: StandInService {
         if let known, known != isEncrypted { throw CKError(.invalidArguments) }
     }
 
+    /// Forgets which fields are encrypted, as a reset of the development environment does.
+    func forgetEncryption() { encryption.with { $0 = [:] } }
+
     func isEncrypted(_ name: String, of type: String) -> Bool {
         encryption.with { $0["\(type).\(name)"] ?? false }
     }
