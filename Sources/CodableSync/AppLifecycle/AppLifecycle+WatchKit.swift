@@ -10,6 +10,7 @@
             switch outcome {
             case .newData: self = .newData
             case .noData, .notOurs: self = .noData
+            case .failed: self = .failed
             }
         }
     }

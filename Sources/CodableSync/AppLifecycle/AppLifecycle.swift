@@ -30,8 +30,8 @@ public struct AppLifecycle: Sendable {
     /// ``SyncContainer/handleNotification(_:)``.
     ///
     /// - Parameter userInfo: The payload from the system.
-    /// - Returns: `newData` if a container fetched changes; `noData` if the push was for a container but none
-    ///   fetched changes; `notOurs` if the push was for no container.
+    /// - Returns: `newData` if a container fetched changes; otherwise `failed` if a fetch failed; `noData` if
+    ///   there was nothing new; `notOurs` if the push was for no container.
     public func handleNotification(_ userInfo: [AnyHashable: Any]) async -> NotificationOutcome {
         // A payload cannot leave its actor, but what is read from it can.
         let pushes = containers.compactMap { container in
@@ -40,7 +40,8 @@ public struct AppLifecycle: Sendable {
         if pushes.isEmpty { return .notOurs }
         return await withTaskGroup(of: NotificationOutcome.self) { group in
             for (core, push) in pushes { group.addTask { await core.take(push) } }
-            return await group.contains(.newData) ? .newData : .noData
+            let outcomes = await group.reduce(into: Set()) { $0.insert($1) }
+            return [NotificationOutcome.newData, .failed].first(where: outcomes.contains) ?? .noData
         }
     }
 
@@ -60,6 +61,11 @@ public struct AppLifecycle: Sendable {
     /// - Throws: The error of the first container that failed.
     public func sync() async throws {
         try await forAll { _ = try await $0.sync() }
+    }
+
+    /// Syncs all containers that the app has not stopped.
+    func syncUnlessStopped() async throws {
+        try await forAll { try await $0.syncUnlessStopped() }
     }
 
     private func forAll(_ work: @escaping @Sendable (SyncContainer) async throws -> Void) async throws {

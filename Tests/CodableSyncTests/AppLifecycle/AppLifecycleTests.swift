@@ -55,6 +55,21 @@ final class AppLifecycleTests: XCTestCase {
         XCTAssertEqual(again, .noData)
     }
 
+    func testAPushIsFailedIfAFetchFailsAndNoneBringsNews() async throws {
+        try await lifecycle.sync()
+        for (failing, bringsNews, expected) in [
+            (first, false, NotificationOutcome.failed), (second, false, .failed), (first, true, .newData),
+        ] {
+            if bringsNews { try putElsewhere(in: "Other") }
+            failing.fail(.recordZoneChanges, with: CloudError(.networkFailure))
+            let push = cloud.notification(for: "Item", isPruned: true)
+            let outcome = await lifecycle.handleNotification(push)
+            XCTAssertEqual(outcome, expected)
+        }
+        let last = await lifecycle.handleNotification(cloud.notification(for: "Item", isPruned: true))
+        XCTAssertEqual(last, .noData)
+    }
+
     func testAPushForNoEngineIsNotOurs() async throws {
         let outcome = await lifecycle.handleNotification(cloud.notification(for: "Third"))
         XCTAssertEqual(outcome, .notOurs)

@@ -45,6 +45,17 @@ final class AppDelegateTests: AppTestCase {
         XCTAssertEqual(foreign, .noData)
     }
 
+    func testAPushWhoseFetchFailsIsReportedAsFailed() async throws {
+        try await editElsewhere()
+        device.fail(.recordZoneChanges, with: CloudError(.networkUnavailable), times: 2)
+        let phone = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertEqual(phone, .failed)
+        let watch = await WatchAppDelegate().didReceiveRemoteNotification(push)
+        XCTAssertEqual(watch, .failed)
+        let retried = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertEqual(retried, .newData)
+    }
+
     func testAPushOnAMacLeadsToAFetch() async throws {
         try await editElsewhere()
         var changes = notes.changes.makeAsyncIterator()
