@@ -58,9 +58,9 @@
         }
 
         private func connected() throws(CloudError) -> Connection {
-            try checkConfiguration()
-            return connection.withLock { connection in
+            try connection.withLock { connection throws(CloudError) in
                 if let connection { return connection }
+                try checkConfiguration()
                 let container = containerIdentifier.map(CKContainer.init(identifier:)) ?? .default()
                 let made = Connection(
                     container: container,
@@ -140,9 +140,15 @@
     }
 
     extension CloudKitDatabase: ConfigurationChecking {
+        private static var remedy: String {
+            "Add the capability iCloud to the app's target, with CloudKit and a container. "
+                + "A test uses FakeCloud().database(user:)."
+        }
+
         /// Checks for mistakes that crash the process in CloudKit, since Swift can't catch its exceptions.
         ///
-        /// - Throws: `badContainer` if there is no container.
+        /// - Throws: `badContainer` if there is no container; `missingEntitlement` on a Mac if the app was
+        ///   signed without CloudKit.
         package func checkConfiguration() throws(CloudError) {
             if let containerIdentifier, containerIdentifier.isEmpty {
                 throw CloudError(.badContainer, message: "The container identifier is empty.")
@@ -152,6 +158,21 @@
                     .badContainer,
                     message: "This process has no bundle identifier, and so no default container. Name one: "
                         + ".cloudKit(containerIdentifier: …). A test uses FakeCloud().database(user:)."
+                )
+            }
+            guard let entitlements = CloudKitEntitlements.current else { return }
+            guard entitlements.allowsCloudKit else {
+                throw CloudError(
+                    .missingEntitlement,
+                    message: "This process was signed without the entitlement "
+                        + "com.apple.developer.icloud-services for CloudKit. \(Self.remedy)"
+                )
+            }
+            guard containerIdentifier != nil || !entitlements.containers.isEmpty else {
+                throw CloudError(
+                    .badContainer,
+                    message: "The entitlement com.apple.developer.icloud-container-identifiers names no "
+                        + "container, so there is no default one. \(Self.remedy)"
                 )
             }
         }
