@@ -232,6 +232,10 @@ extension SyncCore {
     ) -> KnownVersion {
         let handle = reserved ?? newHandle()
         contents[handle] = record
+        for (field, kind) in record.unknownFields.sorted(by: { $0.key < $1.key })
+        where reportedFields.insert(field).inserted {
+            emit(.unknownValue(recordName: record.recordID.recordName, field: field, kind: kind))
+        }
         if reserved == nil {
             let staged = ReadVersion(name: record.recordID.recordName, handle: handle, reason: "")
             for call in Array(fetchedVersions.keys) { fetchedVersions[call]?.append(staged) }

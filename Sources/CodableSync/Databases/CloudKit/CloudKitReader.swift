@@ -9,7 +9,7 @@
         /// The user's record name, which replaces `__defaultOwner__` in CloudKit's records; `nil` if unknown.
         var user: String?
 
-        /// Converts a record; values of a kind that this version does not know are left out.
+        /// Converts a record; values of a kind that this version does not know become its unknown fields.
         ///
         /// - Parameters:
         ///   - record: The record.
@@ -18,21 +18,30 @@
         func record(_ record: CKRecord, in zoneID: ZoneID? = nil) -> Record {
             let recordID = id(record.recordID, in: zoneID)
             var fields: [String: RecordValue] = [:]
+            var unknown: [String: String] = [:]
             let views: [any CKRecordKeyValueSetting] = [record, record.encryptedValues]
             for view in views {
                 for key in view.allKeys() {
                     // With its type, since CloudKit has three subscripts.
                     let stored: (any CKRecordValueProtocol)? = view[key]
-                    fields[key] = stored.flatMap { value($0, of: record) }
+                    // A view may list keys of the other one, whose values it does not have.
+                    guard let stored else { continue }
+                    if let value = value(stored, of: record) {
+                        fields[key] = value
+                    } else {
+                        unknown[key] = kind(of: stored, in: record)
+                    }
                 }
             }
-            return Record(
+            var converted = Record(
                 recordType: record.recordType,
                 recordID: recordID,
                 fields: fields,
                 systemFields: systemFields(of: record),
                 parent: record.parent.map { reference($0, of: record) }
             )
+            if !unknown.isEmpty { converted.unknownFields = unknown }
+            return converted
         }
 
         /// Converts the ID of a record.
@@ -84,6 +93,12 @@
         private func list(_ values: NSArray, of record: CKRecord) -> RecordValue? {
             let elements = values.map { value($0, of: record) }
             return elements.contains(nil) ? nil : .list(elements.compactMap { $0 })
+        }
+
+        /// The name of the class that this version does not know.
+        private func kind(of value: Any, in record: CKRecord) -> String {
+            let elements = (value as? NSArray)?.filter { self.value($0, of: record) == nil } ?? []
+            return elements.first.map { "list of \(type(of: $0))" } ?? "\(type(of: value))"
         }
 
         private func reference(_ reference: CKRecord.Reference, of record: CKRecord) -> RecordReference {
