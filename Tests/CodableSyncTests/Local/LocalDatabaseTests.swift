@@ -75,6 +75,33 @@ final class LocalDatabaseTests: XCTestCase {
         #endif
     }
 
+    private struct Landmark: RecordCodable {
+        var recordName = "pisa"
+        static func resolveConflict(_ conflict: Conflict<Landmark>) throws -> Landmark? { nil }
+    }
+
+    func testAnEngineWithoutArgumentsUsesThePlatformsDatabase() async {
+        let engine = SyncEngine<Landmark>()
+        let database = await engine.core.database
+        #if canImport(CloudKit)
+            XCTAssertTrue(database is CloudKitDatabase)
+        #else
+            let local: any CloudDatabase = .local
+            XCTAssertEqual(database.identifier, local.identifier)
+        #endif
+    }
+
+    #if os(macOS) && canImport(CloudKit)
+        func testAProcessWithoutEntitlementsGetsAnErrorAndNoTrap() async {
+            do {
+                _ = try await CloudKitDatabase(containerIdentifier: "iCloud.none").accountStatus()
+                XCTFail("the process of these tests has no entitlements")
+            } catch {
+                XCTAssertEqual((error as? CloudError)?.code, .missingEntitlement)
+            }
+        }
+    #endif
+
     func testThereIsAlwaysAnAccount() async throws {
         let (alice, local) = (database(), LocalDatabase(directory: temporary.url))
         let status = try await alice.accountStatus()

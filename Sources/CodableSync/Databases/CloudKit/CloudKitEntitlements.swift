@@ -1,10 +1,6 @@
 #if canImport(CloudKit)
     import Foundation
 
-    #if canImport(Security) && !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
-        import Security
-    #endif
-
     /// The entitlements that CloudKit requires when it creates a container; without them it ends the process.
     struct CloudKitEntitlements {
         /// The iCloud services.
@@ -16,22 +12,40 @@
         var allowsCloudKit: Bool {
             services.contains { ["CloudKit", "CloudKit-Anonymous"].contains($0) }
         }
+    }
 
-        #if canImport(Security) && !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+    // All of Apple's systems have the module, but only a Mac has these functions.
+    #if canImport(Security) && (os(macOS) || targetEnvironment(macCatalyst) || !canImport(Darwin))
+        import Security
+
+        extension CloudKitEntitlements {
             /// This process's entitlements; `nil` if they can't be read.
             static var current: CloudKitEntitlements? {
-                guard let task = SecTaskCreateFromSelf(nil) else { return nil }
-                func names(_ entitlement: CFString) -> [String] {
-                    SecTaskCopyValueForEntitlement(task, entitlement, nil) as? [String] ?? []
-                }
-                return CloudKitEntitlements(
-                    services: names("com.apple.developer.icloud-services" as CFString),
-                    containers: names("com.apple.developer.icloud-container-identifiers" as CFString)
-                )
+                guard let task = SecTaskCreateFromSelf(nil),
+                    let services = names("com.apple.developer.icloud-services" as CFString, of: task),
+                    let containers = names(
+                        "com.apple.developer.icloud-container-identifiers" as CFString,
+                        of: task
+                    )
+                else { return nil }
+                return CloudKitEntitlements(services: services, containers: containers)
             }
-        #else
-            /// This process's entitlements: `nil`, since only a Mac has a function that reads them.
+
+            /// The names in an entitlement, none if the process does not have it; `nil` if it can't be read.
+            private static func names(_ entitlement: CFString, of task: SecTask) -> [String]? {
+                var error: Unmanaged<CFError>?
+                let value = SecTaskCopyValueForEntitlement(task, entitlement, &error)
+                if let error {
+                    error.release()
+                    return nil
+                }
+                return value as? [String] ?? []
+            }
+        }
+    #else
+        extension CloudKitEntitlements {
+            /// This process's entitlements: `nil`, since this system has no function that reads them.
             static var current: CloudKitEntitlements? { nil }
-        #endif
-    }
+        }
+    #endif
 #endif

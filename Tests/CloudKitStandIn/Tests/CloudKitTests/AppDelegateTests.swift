@@ -56,6 +56,19 @@ final class AppDelegateTests: AppTestCase {
         XCTAssertEqual(retried, .newData)
     }
 
+    func testAPushThatIsNotTriedHasNoDataAndHasNotFailed() async throws {
+        try await editElsewhere()
+        await notes.stop()
+        let stopped = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertEqual(stopped, .noData)
+        try await notes.start()
+        service.changeAccount { $0.account = .noAccount }
+        for _ in 1...2 {
+            let withoutUser = await delegate.application(application, didReceiveRemoteNotification: push)
+            XCTAssertEqual(withoutUser, .noData)
+        }
+    }
+
     func testAPushOnAMacLeadsToAFetch() async throws {
         try await editElsewhere()
         var changes = notes.changes.makeAsyncIterator()

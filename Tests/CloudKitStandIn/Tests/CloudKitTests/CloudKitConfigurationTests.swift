@@ -65,7 +65,7 @@ final class CloudKitConfigurationTests: XCTestCase {
     ) async throws -> (engine: SyncError?, request: CloudError?) {
         StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: StandIn.defaultContainer)
         StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: "iCloud.test.entitled")
-        return try await StandInEntitlements.$values.withValue(entitlements) {
+        return try await StandInEntitlements.with(entitlements) {
             try await CloudKitDatabase.$bundleIdentifier.withValue("com.example.app") {
                 let engine = SyncEngine<Memo>(
                     database: .cloudKit(containerIdentifier: container),

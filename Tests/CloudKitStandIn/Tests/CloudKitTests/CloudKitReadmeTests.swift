@@ -1,7 +1,9 @@
 import CloudKit
-import CodableSync
 import Foundation
+import RecordCoding
 import XCTest
+
+@testable import CodableSync
 
 /// The README's first model, as an app on an Apple platform has it.
 private struct Landmark: RecordCodable {
@@ -21,6 +23,17 @@ final class CloudKitReadmeTests: XCTestCase {
         return CloudKitDatabase.$bundleIdentifier.withValue("com.example.landmarks") {
             SyncEngine<Landmark>(configuration: configuration)
         }
+    }
+
+    func testTheFirstLineMakesAnEngineOfTheDefaultContainer() async {
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: StandIn.defaultContainer)
+        let engine = CloudKitDatabase.$bundleIdentifier.withValue("com.example.landmarks") {
+            SyncEngine<Landmark>()
+        }
+        let database = await engine.core.database
+        XCTAssertTrue(database is CloudKitDatabase)
+        XCTAssertEqual(database.identifier, "\(StandIn.defaultContainer)/private")
+        XCTAssertNoThrow(try engine.core.checkConfiguration())
     }
 
     func testTheFirstModelSyncsBetweenTwoDevices() async throws {

@@ -267,14 +267,20 @@ final class CloudKitTroubleTests: XCTestCase {
             let service = FakeCloudKit(FakeCloud().database(user: "alice"))
             let engine = makeEngine(on: service)
             try await engine.upload(Memo(id: "a", title: "one"))
-            service.changeResults.with { $0 = { _ in throw error } }
+            // The server does not save the record, and CloudKit gives this reason.
+            service.device.failItem("a", with: CloudError(.internalError), times: nil)
+            service.changeResults.with {
+                $0 = { results in for id in results.keys { results[id] = .failure(error) } }
+            }
             for _ in 0..<20 {
                 do { _ = try await engine.sync() } catch {}
                 clock.advance(by: .seconds(3600))
             }
             let pending = try await engine.pendingChanges()
             XCTAssertEqual(pending.compactMap(\.parkReason?.kind), [], "\(error)")
+            XCTAssertEqual(pending.count, 1, "\(error)")
             service.changeResults.with { $0 = nil }
+            service.device.clearFaults()
             _ = try await engine.sync()
             let left = try await engine.pendingChanges()
             XCTAssertEqual(left.count, 0, "\(error)")
