@@ -91,17 +91,6 @@ final class LocalDatabaseTests: XCTestCase {
         #endif
     }
 
-    #if os(macOS) && canImport(CloudKit)
-        func testAProcessWithoutEntitlementsGetsAnErrorAndNoTrap() async {
-            do {
-                _ = try await CloudKitDatabase(containerIdentifier: "iCloud.none").accountStatus()
-                XCTFail("the process of these tests has no entitlements")
-            } catch {
-                XCTAssertEqual((error as? CloudError)?.code, .missingEntitlement)
-            }
-        }
-    #endif
-
     func testThereIsAlwaysAnAccount() async throws {
         let (alice, local) = (database(), LocalDatabase(directory: temporary.url))
         let status = try await alice.accountStatus()

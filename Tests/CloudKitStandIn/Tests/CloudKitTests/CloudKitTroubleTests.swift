@@ -41,6 +41,7 @@ final class CloudKitTroubleTests: XCTestCase {
     func testAPushDuringAFetchFetchesWhatCameAfterIt() async throws {
         let engine = makeEngine()
         _ = try await engine.sync()
+        let before = device.requestCount(.recordZoneChanges)
         let hold = device.hold(.recordZoneChanges)
         let fetching = Task { try await engine.fetchChanges() }
         await hold.arrived()
@@ -51,6 +52,11 @@ final class CloudKitTroubleTests: XCTestCase {
         hold.release()
         _ = try await fetching.value
         let found = await outcome.value
+        XCTAssertEqual(
+            device.requestCount(.recordZoneChanges),
+            before + 2,
+            "a fetch that began after the push"
+        )
         let models = try await engine.allModels()
         XCTAssertEqual(models.map(\.title), ["late"])
         XCTAssertNotEqual(found, .failed)
