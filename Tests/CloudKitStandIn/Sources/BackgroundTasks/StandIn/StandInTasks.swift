@@ -92,6 +92,10 @@ public final class StandInTasks: @unchecked Sendable {
         try lock.withLock {
             if let refusal { throw BGTaskScheduler.Error(refusal) }
             guard permitted.contains(new.identifier) else { throw BGTaskScheduler.Error(.notPermitted) }
+            precondition(
+                handlers[new.identifier] != nil,
+                "NSInternalInconsistencyException: No launch handler registered for the task"
+            )
             scheduled.removeAll { $0.identifier == new.identifier }
             scheduled.append(new)
         }
