@@ -3,7 +3,7 @@
     public import WatchKit
 
     extension WKBackgroundFetchResult {
-        /// Converts the outcome of ``AppLifecycle/handleNotification(_:)`` for the system.
+        /// Converts the outcome of ``AppLifecycle/handleNotification(_:within:)`` for the system.
         ///
         /// - Parameter outcome: The outcome; `notOurs` is `noData`.
         public init(_ outcome: NotificationOutcome) {

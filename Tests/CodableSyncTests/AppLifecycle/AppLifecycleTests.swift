@@ -70,6 +70,20 @@ final class AppLifecycleTests: XCTestCase {
         XCTAssertEqual(last, .noData)
     }
 
+    func testALimitOfAnyLengthIsALimit() async throws {
+        try await lifecycle.sync()
+        for limit in [Duration.seconds(Int64.max), .seconds(26 * 3600)] {
+            let outcome = await lifecycle.handleNotification(cloud.notification(for: "Item"), within: limit)
+            XCTAssertEqual(outcome, .noData, "\(limit)")
+        }
+        let hold = first.hold(.recordZoneChanges)
+        for limit in [Duration.zero, .seconds(Int64.min)] {
+            let outcome = await lifecycle.handleNotification(cloud.notification(for: "Item"), within: limit)
+            XCTAssertEqual(outcome, .failed, "\(limit)")
+        }
+        hold.release()
+    }
+
     func testAPushForNoEngineIsNotOurs() async throws {
         let outcome = await lifecycle.handleNotification(cloud.notification(for: "Third"))
         XCTAssertEqual(outcome, .notOurs)

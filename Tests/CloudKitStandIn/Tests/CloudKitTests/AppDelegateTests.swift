@@ -69,6 +69,27 @@ final class AppDelegateTests: AppTestCase {
         }
     }
 
+    func testAPushIsAnsweredWhenTheTimeIsUp() async throws {
+        try await editElsewhere()
+        let hold = device.hold(.recordZoneChanges)
+        let payload = push
+        let handling = Task { await delegate.application(application, didReceiveRemoteNotification: payload) }
+        await hold.arrived()
+        await clock.wait { !$0.isEmpty }
+        clock.advance(by: .milliseconds(24_999))
+        XCTAssertNotNil(clock.nextWake)
+        clock.advance(by: .milliseconds(1))
+        let late = await handling.value
+        XCTAssertEqual(late, .failed)
+        XCTAssertTrue(hold.isHolding)
+        hold.release()
+        let next = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertNotEqual(next, .failed)
+        XCTAssertNil(clock.nextWake, "the limit is waited for no more")
+        let models = try await notes.allModels()
+        XCTAssertEqual(models.map(\.text), ["from the laptop"])
+    }
+
     func testAPushOnAMacLeadsToAFetch() async throws {
         try await editElsewhere()
         var changes = notes.changes.makeAsyncIterator()
