@@ -10,7 +10,8 @@
     /// ```
     ///
     /// The app needs the iCloud capability with CloudKit and a container, and the Push Notifications
-    /// capability for pushes. You can use the database from any task.
+    /// capability for pushes. Without the first, CloudKit ends the process; on a Mac, requests fail with
+    /// `missingEntitlement` or `badContainer` instead. You can use the database from any task.
     ///
     /// Requests from tasks with the priority `userInitiated` or above use that quality of service and fail at
     /// once without a network; all others use `utility`, and the system may delay them.
