@@ -29,7 +29,7 @@
         public let scope: DatabaseScope
 
         private let containerIdentifier: String?
-        /// Whether this process has a default container.
+        /// Whether this process has a bundle identifier.
         private let isBundled: Bool
         /// Created on first use; `nil` until then.
         private let connection = Locked<Connection?>(nil)
