@@ -98,12 +98,15 @@ final class CloudKitTroubleTests: XCTestCase {
         XCTAssertEqual(before.fetched, 1)
         try await first.close()
         try put("two", "b")
-        let second = SyncEngine<Memo>(
-            database: service.secondDevice().database(),
-            configuration: configuration
-        )
+        let process = service.secondDevice()
+        let names = Shared<[String]>([])
+        process.changePage.with {
+            $0 = { page in names.with { $0 += page.keys.map(\.recordName) } }
+        }
+        let second = SyncEngine<Memo>(database: process.database(), configuration: configuration)
         let after = try await second.sync()
-        XCTAssertEqual(after.fetched, 1, "only what is new")
+        XCTAssertEqual(after.fetched, 1)
+        XCTAssertEqual(names.with { $0 }, ["b"], "only what is new")
         XCTAssertFalse(events.all.contains(.listingBegan))
         let models = try await second.allModels()
         XCTAssertEqual(models.map(\.title).sorted(), ["one", "two"])
