@@ -6,7 +6,7 @@ import PackageDescription
 // in every target of the same package. No platform has UIKit, AppKit and WatchKit: here all are there at once, which
 // compiles each file that needs one of them.
 
-let frameworks = ["AppKit", "BackgroundTasks", "CoreLocation", "UIKit", "WatchKit"]
+let frameworks = ["AppKit", "BackgroundTasks", "CoreLocation", "Security", "UIKit", "WatchKit"]
 
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -16,7 +16,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "CloudKitStandIn",
     targets: frameworks.map { .target(name: $0, swiftSettings: settings) } + [
-        .target(name: "CloudKit", dependencies: ["CoreLocation"], swiftSettings: settings),
+        .target(name: "CloudKit", dependencies: ["CoreLocation", "Security"], swiftSettings: settings),
         .target(name: "RecordCoding", swiftSettings: settings),
         .target(
             name: "CodableSync",

@@ -94,7 +94,7 @@ final class FromCirrusTests: DeviceTestCase {
 
         let userInfo = cloud.notification(for: zone)
         // begin cirrus-push
-        let outcome = await tablet.handleNotification(userInfo)  // .newData, .noData or .notOurs
+        let outcome = await tablet.handleNotification(userInfo)  // .newData, .noData, .failed or .notOurs
         // end cirrus-push
         XCTAssertEqual(outcome, .newData)
         let fetched = try await tablet.allModels()

@@ -135,7 +135,7 @@ final class PublicNamesTests: XCTestCase {
             .waitingForDecision, .stopped,
         ]
         XCTAssertEqual(Set(statuses).count, statuses.count)
-        let outcomes: [NotificationOutcome] = [.newData, .noData, .notOurs]
+        let outcomes: [NotificationOutcome] = [.newData, .noData, .failed, .notOurs]
         XCTAssertEqual(Set(outcomes).count, outcomes.count)
     }
 

@@ -18,7 +18,7 @@
             _ application: NSApplication,
             within limit: Duration = .seconds(5)
         ) -> NSApplication.TerminateReply {
-            let end = clock.now.monotonic + limit
+            let end = self.end(after: limit)
             let sending = Task { try await sendChanges() }
             let waiting = Task { [clock] in
                 try await clock.sleep(until: end)

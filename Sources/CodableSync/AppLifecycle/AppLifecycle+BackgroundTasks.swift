@@ -13,7 +13,7 @@
         /// identifier under `BGTaskSchedulerPermittedIdentifiers`, and `processing` under
         /// `UIBackgroundModes`. The system starts the task when the device is idle and has a network, at the
         /// earliest 24 hours after the last launch or run. The task schedules the next one, syncs, and
-        /// reports success if both worked.
+        /// reports success if both worked. It skips engines that the app has stopped or deactivated.
         ///
         /// - Parameter identifier: The task's identifier, for example `com.example.notes.sync`.
         /// - Throws: `BGTaskScheduler.Error`: `notPermitted` if the identifier or the background mode is
@@ -40,7 +40,7 @@
             nonisolated(unsafe) let task = task
             let scheduling = Result { try scheduleDailySync(identifier: identifier) }
             let syncing = Task {
-                try await sync()
+                try await syncUnlessStopped()
                 try scheduling.get()
             }
             task.expirationHandler = { syncing.cancel() }

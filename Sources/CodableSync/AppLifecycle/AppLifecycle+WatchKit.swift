@@ -3,13 +3,14 @@
     public import WatchKit
 
     extension WKBackgroundFetchResult {
-        /// Converts the outcome of ``AppLifecycle/handleNotification(_:)`` for the system.
+        /// Converts the outcome of ``AppLifecycle/handleNotification(_:within:)`` for the system.
         ///
         /// - Parameter outcome: The outcome; `notOurs` is `noData`.
         public init(_ outcome: NotificationOutcome) {
             switch outcome {
             case .newData: self = .newData
             case .noData, .notOurs: self = .noData
+            case .failed: self = .failed
             }
         }
     }

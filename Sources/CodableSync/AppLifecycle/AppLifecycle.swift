@@ -24,24 +24,49 @@ public struct AppLifecycle: Sendable {
         self.clock = clock
     }
 
-    /// Passes a push to all containers concurrently, and returns once their fetches end.
+    /// Passes a push to all containers concurrently, and returns once their fetches end, or when the time is up.
     ///
     /// You can call it on the main actor with the dictionary from the system. See
     /// ``SyncContainer/handleNotification(_:)``.
     ///
-    /// - Parameter userInfo: The payload from the system.
-    /// - Returns: `newData` if a container fetched changes; `noData` if the push was for a container but none
-    ///   fetched changes; `notOurs` if the push was for no container.
-    public func handleNotification(_ userInfo: [AnyHashable: Any]) async -> NotificationOutcome {
+    /// - Parameters:
+    ///   - userInfo: The payload from the system.
+    ///   - limit: The maximum time to wait, 25 seconds by default, since the system gives an app about 30. When it
+    ///     is up, fetches that have not ended count as failed, and continue while the app runs.
+    /// - Returns: `newData` if a container fetched changes; otherwise `failed` if a fetch failed; `noData` if
+    ///   there was nothing new; `notOurs` if the push was for no container.
+    public func handleNotification(
+        _ userInfo: [AnyHashable: Any],
+        within limit: Duration = .seconds(25)
+    ) async -> NotificationOutcome {
         // A payload cannot leave its actor, but what is read from it can.
         let pushes = containers.compactMap { container in
             container.notification(in: userInfo).map { (core: container.core, push: $0) }
         }
         if pushes.isEmpty { return .notOurs }
-        return await withTaskGroup(of: NotificationOutcome.self) { group in
+        let end = self.end(after: limit)
+        return await withTaskGroup(of: NotificationOutcome?.self) { [clock] group in
             for (core, push) in pushes { group.addTask { await core.take(push) } }
-            return await group.contains(.newData) ? .newData : .noData
+            group.addTask {
+                do {
+                    try await clock.sleep(until: end)
+                } catch {
+                    // All fetches have ended.
+                }
+                return nil
+            }
+            var outcomes: [NotificationOutcome] = []
+            for await outcome in group {
+                if let outcome { outcomes.append(outcome) }
+                if outcome == nil || outcomes.count == pushes.count { group.cancelAll() }
+            }
+            return [NotificationOutcome.newData, .failed].first(where: outcomes.contains) ?? .noData
         }
+    }
+
+    /// The monotonic time at which a limit ends; a day from now at the latest.
+    func end(after limit: Duration) -> Duration {
+        clock.now.monotonic + min(limit, .seconds(24 * 3600))
     }
 
     /// Sends the queued changes of all containers concurrently, and returns once each has finished.
@@ -60,6 +85,11 @@ public struct AppLifecycle: Sendable {
     /// - Throws: The error of the first container that failed.
     public func sync() async throws {
         try await forAll { _ = try await $0.sync() }
+    }
+
+    /// Syncs all containers that the app has not stopped.
+    func syncUnlessStopped() async throws {
+        try await forAll { try await $0.syncUnlessStopped() }
     }
 
     private func forAll(_ work: @escaping @Sendable (SyncContainer) async throws -> Void) async throws {

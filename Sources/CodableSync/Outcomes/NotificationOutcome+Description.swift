@@ -4,6 +4,7 @@ extension NotificationOutcome: CustomStringConvertible {
         switch self {
         case .newData: "new data"
         case .noData: "no data"
+        case .failed: "the fetch failed"
         case .notOurs: "not for this engine"
         }
     }

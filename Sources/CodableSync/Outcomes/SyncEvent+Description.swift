@@ -24,6 +24,8 @@ extension SyncEvent: CustomStringConvertible {
         case .conflictLoop(let name): "Too many conflicts in a row over \(name.quoted); trying again later."
         case .quotaExceeded: "The cloud storage is full; changes are kept."
         case .undecodable(let name, let reason): "Can't decode \(name.quoted), which is kept: \(reason)"
+        case .unknownValue(let name, let field, let kind):
+            "Can't read the field \(field.quoted) of \(name.quoted), which stays in the cloud: its kind is \(kind.quoted)."
         case .streamStalled(let waiting):
             "A loop over the changes isn't keeping up: \(waiting.counted("record")) waiting."
         case .ignoredRecords(let count): "Ignored \(count.counted("record")) of other types."

@@ -65,6 +65,12 @@ public enum SyncEvent: Hashable, Sendable {
     /// The server's version of a record can't be decoded; the engine keeps it and tries again when it next
     /// opens, or in a later version of the app if a newer one wrote it.
     case undecodable(recordName: String, reason: String)
+    /// A field's value is of a kind that this version of the library can't convert, such as one that a newer
+    /// system has introduced; models show the field as absent.
+    ///
+    /// The value stays in the cloud until the app sets the field or the zone is lost. The engine reports each
+    /// field once.
+    case unknownValue(recordName: String, field: String, kind: String)
     /// A loop over `changes` hasn't requested its next element while 1000 changes arrived for it.
     ///
     /// The engine reports this once until the loop requests another element; `waiting` is the number of

@@ -21,7 +21,16 @@ extension SyncCore {
         } catch {
             // The changes are still in the cloud, so a repeated notification may fetch them.
             handled.remove(notification.notificationID)
-            return .noData
+            return Self.hasTried(error) ? .failed : .noData
+        }
+    }
+
+    /// Whether a fetch that ended with an error has made a request; without one, nothing has failed.
+    private static func hasTried(_ error: any Error) -> Bool {
+        guard let error = error as? SyncError else { return true }
+        return switch error.code {
+        case .stopped, .closed, .waiting, .waitingForDecision: false
+        default: error.cloudError?.recovery != .waitForAccount
         }
     }
 }

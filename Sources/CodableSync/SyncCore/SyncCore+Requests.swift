@@ -232,6 +232,7 @@ extension SyncCore {
     ) -> KnownVersion {
         let handle = reserved ?? newHandle()
         contents[handle] = record
+        if !record.unknownFields.isEmpty { report(record.unknownFields, of: record.recordID.recordName) }
         if reserved == nil {
             let staged = ReadVersion(name: record.recordID.recordName, handle: handle, reason: "")
             for call in Array(fetchedVersions.keys) { fetchedVersions[call]?.append(staged) }
@@ -244,6 +245,14 @@ extension SyncCore {
             size: record.size,
             schema: record.schemaVersion.map { SchemaVersion($0) } ?? .first
         )
+    }
+
+    /// Reports fields with values of unknown kinds, each once.
+    private func report(_ unknownFields: [String: String], of name: String) {
+        for (field, kind) in unknownFields.sorted(by: { $0.key < $1.key })
+        where reportedFields.insert(field).inserted {
+            emit(.unknownValue(recordName: name, field: field, kind: kind))
+        }
     }
 
     /// A server's date if it is plausible; other dates are not used for decisions.

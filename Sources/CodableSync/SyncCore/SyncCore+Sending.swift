@@ -78,9 +78,10 @@ extension SyncCore {
         case nil:
             return .unmentioned
         case .success(let server)?:
-            // A response without a change tag cannot be trusted; the next attempt finds out what the server
-            // has.
-            guard server.recordChangeTag?.isEmpty == false else { return .unmentioned }
+            // A response without a change tag or about another record cannot be trusted; the next attempt finds
+            // out what the server has.
+            guard server.recordChangeTag?.isEmpty == false, isOurs(server, named: recordID)
+            else { return .unmentioned }
             let stored = outgoing.stored(server, of: item)
             return .saved(stage(stored, as: outgoing.handles[item.name], in: &contents))
         case .failure(let error)?:

@@ -59,6 +59,8 @@ actor SyncCore {
     /// Whether the app's latest call was `stop` rather than `start`.
     var isStopWanted = false
     var handled = HandledNotifications()
+    /// The fields with values of unknown kinds that were reported.
+    var reportedFields: Set<String> = []
     /// The journal's mark up to which all work is done and processed by the machine.
     var journalRest: UInt64 = 0
     var watchers: [CoreWatcher] = []

@@ -98,6 +98,15 @@ public final class SyncContainer: Sendable {
         try await core.sync([.fetch, .send])
     }
 
+    /// Syncs, unless the app has stopped the engine, which then has nothing to do.
+    func syncUnlessStopped() async throws {
+        do {
+            try await sync()
+        } catch let error as SyncError where error.code == .stopped {
+            return
+        }
+    }
+
     /// Sends queued changes, and returns when all have been tried.
     ///
     /// Use this when the app is about to be suspended. It fetches nothing, and cuts the engine's wait after a
@@ -155,7 +164,8 @@ public final class SyncContainer: Sendable {
     ///
     /// - Parameter userInfo: The payload from the system.
     /// - Returns: `notOurs` if the push is not for this engine; `newData` if the fetch returned changes;
-    ///   `noData` if it returned none, failed, or was not tried.
+    ///   `noData` if it returned none or was not tried; `failed` if it failed, which ``status`` and ``events``
+    ///   explain.
     public func handleNotification(_ userInfo: [AnyHashable: Any]) async -> NotificationOutcome {
         guard let notification = notification(in: userInfo) else { return .notOurs }
         return await core.take(notification)

@@ -11,7 +11,7 @@ public struct Record: Hashable, Sendable {
     public var recordType: String
     /// The values by field name.
     public var fields: [String: RecordValue]
-    /// System fields, parent and encrypted fields; `nil` for most records in memory, to keep them small.
+    /// System fields, parent, encrypted and unknown fields; `nil` for most records in memory, to keep them small.
     private var details: RecordDetails?
 
     /// Creates a record.
@@ -55,6 +55,15 @@ public struct Record: Hashable, Sendable {
     public var encryptedFields: Set<String> {
         get { details?.values.encryptedFields ?? [] }
         set { change { $0.encryptedFields = newValue } }
+    }
+
+    /// In a record from a database, the fields whose values can't be converted, with the names of their kinds.
+    ///
+    /// `fields` does not contain them, so a save leaves them unchanged in the cloud. Like
+    /// ``encryptedFields``, they aren't stored.
+    public var unknownFields: [String: String] {
+        get { details?.values.unknownFields ?? [:] }
+        set { change { $0.unknownFields = newValue } }
     }
 
     /// The change tag of the record's version on the server; `nil` if it was never saved.

@@ -12,8 +12,11 @@ final class RecordDetails: Hashable, @unchecked Sendable {
         var systemFields: SystemFields?
         var parent: RecordReference?
         var encryptedFields: Set<String> = []
+        var unknownFields: [String: String] = [:]
 
-        var isEmpty: Bool { systemFields == nil && parent == nil && encryptedFields.isEmpty }
+        var isEmpty: Bool {
+            systemFields == nil && parent == nil && encryptedFields.isEmpty && unknownFields.isEmpty
+        }
     }
 
     /// One lock for all, which is held only to load or store a blob.

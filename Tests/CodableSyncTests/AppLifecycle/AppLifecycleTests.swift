@@ -55,6 +55,35 @@ final class AppLifecycleTests: XCTestCase {
         XCTAssertEqual(again, .noData)
     }
 
+    func testAPushIsFailedIfAFetchFailsAndNoneBringsNews() async throws {
+        try await lifecycle.sync()
+        for (failing, bringsNews, expected) in [
+            (first, false, NotificationOutcome.failed), (second, false, .failed), (first, true, .newData),
+        ] {
+            if bringsNews { try putElsewhere(in: "Other") }
+            failing.fail(.recordZoneChanges, with: CloudError(.networkFailure))
+            let push = cloud.notification(for: "Item", isPruned: true)
+            let outcome = await lifecycle.handleNotification(push)
+            XCTAssertEqual(outcome, expected)
+        }
+        let last = await lifecycle.handleNotification(cloud.notification(for: "Item", isPruned: true))
+        XCTAssertEqual(last, .noData)
+    }
+
+    func testALimitOfAnyLengthIsALimit() async throws {
+        try await lifecycle.sync()
+        for limit in [Duration.seconds(Int64.max), .seconds(26 * 3600)] {
+            let outcome = await lifecycle.handleNotification(cloud.notification(for: "Item"), within: limit)
+            XCTAssertEqual(outcome, .noData, "\(limit)")
+        }
+        let hold = first.hold(.recordZoneChanges)
+        for limit in [Duration.zero, .seconds(Int64.min)] {
+            let outcome = await lifecycle.handleNotification(cloud.notification(for: "Item"), within: limit)
+            XCTAssertEqual(outcome, .failed, "\(limit)")
+        }
+        hold.release()
+    }
+
     func testAPushForNoEngineIsNotOurs() async throws {
         let outcome = await lifecycle.handleNotification(cloud.notification(for: "Third"))
         XCTAssertEqual(outcome, .notOurs)

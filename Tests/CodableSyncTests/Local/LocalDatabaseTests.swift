@@ -75,6 +75,22 @@ final class LocalDatabaseTests: XCTestCase {
         #endif
     }
 
+    private struct Landmark: RecordCodable {
+        var recordName = "pisa"
+        static func resolveConflict(_ conflict: Conflict<Landmark>) throws -> Landmark? { nil }
+    }
+
+    func testAnEngineWithoutArgumentsUsesThePlatformsDatabase() async {
+        let engine = SyncEngine<Landmark>()
+        let database = await engine.core.database
+        #if canImport(CloudKit)
+            XCTAssertTrue(database is CloudKitDatabase)
+        #else
+            let local: any CloudDatabase = .local
+            XCTAssertEqual(database.identifier, local.identifier)
+        #endif
+    }
+
     func testThereIsAlwaysAnAccount() async throws {
         let (alice, local) = (database(), LocalDatabase(directory: temporary.url))
         let status = try await alice.accountStatus()

@@ -23,6 +23,7 @@ final class EventTextTests: XCTestCase {
             .editOfDeleted(recordName: "a", record, kept: true), .conflictLoop(recordName: "a"),
             .quotaExceeded, .undecodable(recordName: "a", reason: "title: missing"),
             .streamStalled(waiting: 1), .ignoredRecords(count: 1), .unmentioned(recordName: "a"),
+            .unknownValue(recordName: "a\nb", field: "shape", kind: "Shape"),
             .accountChanged(from: nil, to: "alice"), .accountSwitchFailed(to: "bob", .closed),
             .zoneLost(nil), .zoneLost(.purged), .zoneReady, .listingBegan, .subscriptionFailed(error),
             .stateRecovered("kept"), .storageFailed("full"), .dropped(count: 1),

@@ -99,6 +99,7 @@ final class ValueTextTests: XCTestCase {
     func testOutcomesAreInWords() {
         XCTAssertEqual("\(NotificationOutcome.newData)", "new data")
         XCTAssertEqual("\(NotificationOutcome.noData)", "no data")
+        XCTAssertEqual("\(NotificationOutcome.failed)", "the fetch failed")
         XCTAssertEqual("\(NotificationOutcome.notOurs)", "not for this engine")
         XCTAssertEqual("\(CloudSignal.changes(in: [ZoneID(zoneName: "Note")]))", #"changes in "Note""#)
         XCTAssertEqual("\(CloudSignal.changes(in: nil))", "changes")

@@ -172,7 +172,7 @@ class PushScenarios: EngineScenario {
         phone.database.failNext(.fetch, .networkFailure)
         let id = UUID().uuidString
         let first = await phone.engine.handleNotification(push(id: id))
-        XCTAssertEqual(first, .noData)
+        XCTAssertEqual(first, .failed)
         let second = await phone.engine.handleNotification(push(id: id))
         XCTAssertEqual(second, .newData)
     }

@@ -77,7 +77,7 @@
                     )
                 } catch let error as CKError {
                     // The error of the only zone may come in a container.
-                    throw error.itemErrors?[cloudKitID] ?? error
+                    throw error.itemErrors?.error(of: cloudKitID) ?? error
                 }
             }
         }

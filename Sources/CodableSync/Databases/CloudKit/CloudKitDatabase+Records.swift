@@ -61,19 +61,38 @@
                 var results: [RecordID: Result<Record, CloudError>] = request.refused()
                 do {
                     let answer = try await database.records(for: request.converted, desiredKeys: desiredKeys)
-                    for (id, recordID) in request.pairs {
-                        results[id] = answer[recordID].map { result in
-                            reader.result(result, in: id.zoneID) { reader.record($0, in: id.zoneID) }
-                        }
+                    let asked = AskedRecords(request.pairs.map { (id: $0.id, recordID: $0.converted) })
+                    for (recordID, result) in answer {
+                        let id = asked.id(recordID)
+                        results[id] = reader.result(result, of: recordID, in: id.zoneID)
                     }
                 } catch let error as CKError {
                     guard let errors = error.itemErrors else { throw error }
                     for (id, recordID) in request.pairs {
-                        results[id] = errors[recordID].map { .failure(reader.error($0)) }
+                        results[id] = errors.error(of: recordID).map { .failure(reader.error($0)) }
                     }
                 }
                 return results
             }
+        }
+    }
+
+    /// The records of a request, to find the results in its response.
+    private struct AskedRecords {
+        private let ids: [CKRecord.ID: RecordID]
+        private let zones: Set<ZoneID>
+
+        init(_ pairs: [(id: RecordID, recordID: CKRecord.ID)]) {
+            ids = Dictionary(pairs.map { ($0.recordID, $0.id) }) { first, _ in first }
+            zones = Set(pairs.map(\.id.zoneID))
+        }
+
+        /// The ID as the request spelled it; CloudKit's if the request did not name the record.
+        func id(_ recordID: CKRecord.ID) -> RecordID {
+            if let id = ids[recordID] { return id }
+            let found = ZoneID(recordID.zoneID)
+            let zoneID = zones.first { $0.isSameZone(as: found) } ?? found
+            return RecordID(recordName: recordID.recordName, zoneID: zoneID)
         }
     }
 
@@ -132,15 +151,14 @@
             _ reader: CloudKitReader
         ) -> ModifyRecordsResult {
             var result = refused
-            for (id, record) in saves {
-                result.saveResults[id] = saveResults[record.recordID].map { saved in
-                    reader.result(saved, in: id.zoneID) { reader.record($0, in: id.zoneID) }
-                }
+            let asked = AskedRecords(saves.map { (id: $0.id, recordID: $0.record.recordID) } + deletions)
+            for (recordID, saved) in saveResults {
+                let id = asked.id(recordID)
+                result.saveResults[id] = reader.result(saved, of: recordID, in: id.zoneID)
             }
-            for (id, recordID) in deletions {
-                if let deleted = deleteResults[recordID] {
-                    result.deleteResults[id] = .some(reader.failure(deleted, in: id.zoneID))
-                }
+            for (recordID, deleted) in deleteResults {
+                let id = asked.id(recordID)
+                result.deleteResults[id] = .some(reader.failure(deleted, of: recordID, in: id.zoneID))
             }
             return result
         }
@@ -152,8 +170,8 @@
         func result(_ errors: [AnyHashable: any Error], _ reader: CloudKitReader) -> ModifyRecordsResult {
             let failedZones = Set(errors.keys.compactMap { ($0 as? CKRecord.ID)?.zoneID })
             func failure(_ recordID: CKRecord.ID, _ id: RecordID) -> CloudError? {
-                if let error = errors[recordID] { return reader.error(error, in: id.zoneID) }
-                let isUndone = isAtomic && failedZones.contains(recordID.zoneID)
+                if let error = errors.error(of: recordID) { return reader.error(error, in: id.zoneID) }
+                let isUndone = isAtomic && failedZones.contains { $0.isSame(as: recordID.zoneID) }
                 return isUndone ? CloudError(.batchRequestFailed) : nil
             }
             var result = refused

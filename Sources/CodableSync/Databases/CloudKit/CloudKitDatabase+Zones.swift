@@ -32,22 +32,24 @@
                         deleting: deletions.converted
                     )
                     for (id, zoneID) in saves.pairs {
-                        result.saveResults[id] = answer.saveResults[zoneID].map { saved in
+                        result.saveResults[id] = answer.saveResults.result(of: zoneID).map { saved in
                             reader.result(saved) { _ in RecordZone(zoneID: id) }
                         }
                     }
                     for (id, zoneID) in deletions.pairs {
-                        if let deleted = answer.deleteResults[zoneID] {
+                        if let deleted = answer.deleteResults.result(of: zoneID) {
                             result.deleteResults[id] = .some(reader.failure(deleted))
                         }
                     }
                 } catch let error as CKError {
                     guard let errors = error.itemErrors else { throw error }
                     for (id, zoneID) in saves.pairs {
-                        result.saveResults[id] = errors[zoneID].map { .failure(reader.error($0)) }
+                        result.saveResults[id] = errors.error(of: zoneID).map { .failure(reader.error($0)) }
                     }
                     for (id, zoneID) in deletions.pairs {
-                        if let error = errors[zoneID] { result.deleteResults[id] = reader.error(error) }
+                        if let error = errors.error(of: zoneID) {
+                            result.deleteResults[id] = reader.error(error)
+                        }
                     }
                 }
                 return result
@@ -68,14 +70,14 @@
                 do {
                     let answer = try await database.recordZones(for: request.converted)
                     for (id, zoneID) in request.pairs {
-                        results[id] = answer[zoneID].map { zone in
+                        results[id] = answer.result(of: zoneID).map { zone in
                             reader.result(zone) { _ in RecordZone(zoneID: id) }
                         }
                     }
                 } catch let error as CKError {
                     guard let errors = error.itemErrors else { throw error }
                     for (id, zoneID) in request.pairs {
-                        results[id] = errors[zoneID].map { .failure(reader.error($0)) }
+                        results[id] = errors.error(of: zoneID).map { .failure(reader.error($0)) }
                     }
                 }
                 return results

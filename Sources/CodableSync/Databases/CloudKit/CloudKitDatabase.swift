@@ -10,7 +10,8 @@
     /// ```
     ///
     /// The app needs the iCloud capability with CloudKit and a container, and the Push Notifications
-    /// capability for pushes. You can use the database from any task.
+    /// capability for pushes. Without the first, CloudKit ends the process; on a Mac, requests fail with
+    /// `missingEntitlement` or `badContainer` instead. You can use the database from any task.
     ///
     /// Requests from tasks with the priority `userInitiated` or above use that quality of service and fail at
     /// once without a network; all others use `utility`, and the system may delay them.
@@ -28,7 +29,7 @@
         public let scope: DatabaseScope
 
         private let containerIdentifier: String?
-        /// Whether this process has a default container.
+        /// Whether this process has a bundle identifier.
         private let isBundled: Bool
         /// Created on first use; `nil` until then.
         private let connection = Locked<Connection?>(nil)
@@ -58,9 +59,9 @@
         }
 
         private func connected() throws(CloudError) -> Connection {
-            try checkConfiguration()
-            return connection.withLock { connection in
+            try connection.withLock { connection throws(CloudError) in
                 if let connection { return connection }
+                try checkConfiguration()
                 let container = containerIdentifier.map(CKContainer.init(identifier:)) ?? .default()
                 let made = Connection(
                     container: container,
@@ -140,9 +141,15 @@
     }
 
     extension CloudKitDatabase: ConfigurationChecking {
+        private static var remedy: String {
+            "Add the capability iCloud to the app's target, with CloudKit and a container. "
+                + "A test uses FakeCloud().database(user:)."
+        }
+
         /// Checks for mistakes that crash the process in CloudKit, since Swift can't catch its exceptions.
         ///
-        /// - Throws: `badContainer` if there is no container.
+        /// - Throws: `badContainer` if there is no container; `missingEntitlement` on a Mac if the app was
+        ///   signed without CloudKit.
         package func checkConfiguration() throws(CloudError) {
             if let containerIdentifier, containerIdentifier.isEmpty {
                 throw CloudError(.badContainer, message: "The container identifier is empty.")
@@ -152,6 +159,21 @@
                     .badContainer,
                     message: "This process has no bundle identifier, and so no default container. Name one: "
                         + ".cloudKit(containerIdentifier: …). A test uses FakeCloud().database(user:)."
+                )
+            }
+            guard let entitlements = CloudKitEntitlements.current else { return }
+            guard entitlements.allowsCloudKit else {
+                throw CloudError(
+                    .missingEntitlement,
+                    message: "This process was signed without the entitlement "
+                        + "com.apple.developer.icloud-services for CloudKit. \(Self.remedy)"
+                )
+            }
+            guard containerIdentifier != nil || !entitlements.containers.isEmpty else {
+                throw CloudError(
+                    .badContainer,
+                    message: "The entitlement com.apple.developer.icloud-container-identifiers names no "
+                        + "container, so there is no default one. \(Self.remedy)"
                 )
             }
         }

@@ -16,7 +16,7 @@
             case let error as CloudError: error
             case let error as CKError: self.error(error, in: zoneID)
             case is CancellationError: CloudError(.operationCancelled)
-            default: unknown(error as NSError)
+            default: self.error(error as NSError)
             }
         }
 
@@ -40,8 +40,21 @@
             return errors
         }
 
-        private func unknown(_ error: NSError) -> CloudError {
-            CloudError(.unknown("\(error.domain) \(error.code)"), message: error.localizedDescription)
+        /// Converts an error of another domain: CloudKit wraps most errors of the network and of its daemon, but
+        /// not all.
+        private func error(_ error: NSError) -> CloudError {
+            let code: CloudError.Code =
+                switch (error.domain, error.code) {
+                // NSURLErrorNotConnectedToInternet
+                case ("NSURLErrorDomain", -1009): .networkUnavailable
+                // NSURLErrorCancelled and NSUserCancelledError
+                case ("NSURLErrorDomain", -999), ("NSCocoaErrorDomain", 3072): .operationCancelled
+                case ("NSURLErrorDomain", _), ("NSPOSIXErrorDomain", _): .networkFailure
+                // NSXPCConnectionErrorMinimum to NSXPCConnectionErrorMaximum: the daemon ended during the request.
+                case ("NSCocoaErrorDomain", 4096...4224): .serverResponseLost
+                default: .unknown("\(error.domain) \(error.code)")
+                }
+            return CloudError(code, message: "\(error.localizedDescription) (\(error.domain) \(error.code))")
         }
 
         /// Converts a result.
@@ -54,6 +67,31 @@
             case .success(let value): .success(convert(value))
             case .failure(let error): .failure(self.error(error, in: zoneID))
             }
+        }
+
+        /// Converts the result of a record.
+        func result(
+            _ result: Result<CKRecord, any Error>,
+            of recordID: CKRecord.ID,
+            in zoneID: ZoneID
+        ) -> Result<Record, CloudError> {
+            self.result(result.mapError { unwrapped($0, of: recordID) }, in: zoneID) {
+                record($0, in: zoneID)
+            }
+        }
+
+        /// Converts the result of a record's deletion, which is `nil` if it succeeded.
+        func failure(
+            _ result: Result<Void, any Error>,
+            of recordID: CKRecord.ID,
+            in zoneID: ZoneID
+        ) -> CloudError? {
+            failure(result.mapError { unwrapped($0, of: recordID) }, in: zoneID)
+        }
+
+        /// The error of a record without the containers around it.
+        private func unwrapped(_ error: any Error, of recordID: CKRecord.ID) -> any Error {
+            (error as? CKError)?.itemErrors?.error(of: recordID) ?? error
         }
 
         /// Converts the result of a deletion, which is `nil` if it succeeded.
@@ -70,6 +108,42 @@
                 return nil
             }
             return errors
+        }
+    }
+
+    extension [AnyHashable: any Error] {
+        /// The error of a record: its own, or that of its zone, without the containers around it.
+        func error(of recordID: CKRecord.ID) -> (any Error)? {
+            let own =
+                self[recordID] ?? first { ($0.key as? CKRecord.ID)?.isSame(as: recordID) == true }?.value
+            guard let error = own ?? error(of: recordID.zoneID) else { return nil }
+            guard let errors = (error as? CKError)?.itemErrors else { return error }
+            return errors.error(of: recordID)
+        }
+
+        /// The error of a zone.
+        func error(of zoneID: CKRecordZone.ID) -> (any Error)? {
+            self[zoneID] ?? first { ($0.key as? CKRecordZone.ID)?.isSame(as: zoneID) == true }?.value
+        }
+    }
+
+    extension Dictionary where Key == CKRecordZone.ID {
+        /// The result of a zone.
+        func result(of zoneID: CKRecordZone.ID) -> Value? {
+            self[zoneID] ?? first { $0.key.isSame(as: zoneID) }?.value
+        }
+    }
+
+    extension CKRecordZone.ID {
+        /// Whether both may identify the same zone, since CloudKit may name the current user in two ways.
+        func isSame(as other: CKRecordZone.ID) -> Bool { ZoneID(self).isSameZone(as: ZoneID(other)) }
+    }
+
+    extension CKRecord.ID {
+        /// Whether both may identify the same record, since CloudKit may name the current user in two ways.
+        fileprivate func isSame(as other: CKRecord.ID) -> Bool {
+            RecordID(recordName: recordName, zoneID: .default)
+                == RecordID(recordName: other.recordName, zoneID: .default) && zoneID.isSame(as: other.zoneID)
         }
     }
 

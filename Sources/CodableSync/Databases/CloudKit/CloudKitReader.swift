@@ -10,7 +10,7 @@
         var user: String?
 
         /// Converts a record, with the names of its encrypted fields; values of a kind that this version does not
-        /// know are left out.
+        /// know become its unknown fields.
         ///
         /// - Parameters:
         ///   - record: The record.
@@ -20,6 +20,7 @@
             let recordID = id(record.recordID, in: zoneID)
             var fields: [String: RecordValue] = [:]
             var encryptedFields: Set<String> = []
+            var unknown: [String: String] = [:]
             let views: [(any CKRecordKeyValueSetting, isEncrypted: Bool)] = [
                 (record, false), (record.encryptedValues, true),
             ]
@@ -27,9 +28,14 @@
                 for key in view.allKeys() {
                     // With its type, since CloudKit has three subscripts.
                     let stored: (any CKRecordValueProtocol)? = view[key]
-                    guard let field = stored.flatMap({ value($0, of: record) }) else { continue }
-                    fields[key] = field
-                    if isEncrypted { encryptedFields.insert(key) }
+                    // A view may list keys of the other one, whose values it does not have.
+                    guard let stored else { continue }
+                    if let value = value(stored, of: record) {
+                        fields[key] = value
+                        if isEncrypted { encryptedFields.insert(key) }
+                    } else {
+                        unknown[key] = kind(of: stored, in: record)
+                    }
                 }
             }
             var converted = Record(
@@ -40,6 +46,7 @@
                 parent: record.parent.map { reference($0, of: record) }
             )
             if !encryptedFields.isEmpty { converted.encryptedFields = encryptedFields }
+            if !unknown.isEmpty { converted.unknownFields = unknown }
             return converted
         }
 
@@ -92,6 +99,12 @@
         private func list(_ values: NSArray, of record: CKRecord) -> RecordValue? {
             let elements = values.map { value($0, of: record) }
             return elements.contains(nil) ? nil : .list(elements.compactMap { $0 })
+        }
+
+        /// The name of the class that this version does not know.
+        private func kind(of value: Any, in record: CKRecord) -> String {
+            let elements = (value as? NSArray)?.filter { self.value($0, of: record) == nil } ?? []
+            return elements.first.map { "list of \(type(of: $0))" } ?? "\(type(of: value))"
         }
 
         private func reference(_ reference: CKRecord.Reference, of record: CKRecord) -> RecordReference {

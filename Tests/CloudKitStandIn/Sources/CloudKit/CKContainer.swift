@@ -9,11 +9,15 @@ open class CKContainer: NSObject, @unchecked Sendable {
     private let service: any StandInService
 
     public init(identifier containerIdentifier: String) {
+        StandIn.checkEntitlements()
         self.containerIdentifier = containerIdentifier
         service = StandIn.service(of: containerIdentifier)
     }
 
-    open class func `default`() -> CKContainer { CKContainer(identifier: StandIn.defaultContainer) }
+    open class func `default`() -> CKContainer {
+        StandIn.checkDefaultContainer()
+        return CKContainer(identifier: StandIn.defaultContainer)
+    }
 
     open func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         CKDatabase(service: service, scope: databaseScope, configuration: nil)

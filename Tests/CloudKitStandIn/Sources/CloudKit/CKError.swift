@@ -13,7 +13,11 @@ public struct CKError: CustomNSError, Hashable, @unchecked Sendable {
     private let error: NSError
 
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
-        error = NSError(domain: CKError.errorDomain, code: code.rawValue, userInfo: userInfo)
+        self.init(standInCode: code.rawValue, userInfo)
+    }
+
+    init(standInCode number: Int, _ userInfo: [String: Any]) {
+        error = NSError(domain: CKError.errorDomain, code: number, userInfo: userInfo)
     }
 
     public static var errorDomain: String { "CKErrorDomain" }

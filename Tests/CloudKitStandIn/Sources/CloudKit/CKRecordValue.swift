@@ -46,8 +46,9 @@ final class CKRecordValues: NSObject, CKRecordKeyValueSetting, @unchecked Sendab
     // Like the record that it is part of, it is mutable and not shared.
     private(set) var values: [String: any CKRecordValueProtocol] = [:]
     var changed: Set<String> = []
+    var listsMore: [String] = []
 
-    func allKeys() -> [String] { values.keys.sorted() }
+    func allKeys() -> [String] { Set(values.keys).union(listsMore).sorted() }
 
     func changedKeys() -> [String] { changed.sorted() }
 

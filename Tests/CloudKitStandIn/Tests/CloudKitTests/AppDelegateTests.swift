@@ -45,6 +45,51 @@ final class AppDelegateTests: AppTestCase {
         XCTAssertEqual(foreign, .noData)
     }
 
+    func testAPushWhoseFetchFailsIsReportedAsFailed() async throws {
+        try await editElsewhere()
+        device.fail(.recordZoneChanges, with: CloudError(.networkUnavailable), times: 2)
+        let phone = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertEqual(phone, .failed)
+        let watch = await WatchAppDelegate().didReceiveRemoteNotification(push)
+        XCTAssertEqual(watch, .failed)
+        let retried = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertEqual(retried, .newData)
+    }
+
+    func testAPushThatIsNotTriedHasNoDataAndHasNotFailed() async throws {
+        try await editElsewhere()
+        await notes.stop()
+        let stopped = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertEqual(stopped, .noData)
+        try await notes.start()
+        service.changeAccount { $0.account = .noAccount }
+        for _ in 1...2 {
+            let withoutUser = await delegate.application(application, didReceiveRemoteNotification: push)
+            XCTAssertEqual(withoutUser, .noData)
+        }
+    }
+
+    func testAPushIsAnsweredWhenTheTimeIsUp() async throws {
+        try await editElsewhere()
+        let hold = device.hold(.recordZoneChanges)
+        let payload = push
+        let handling = Task { await delegate.application(application, didReceiveRemoteNotification: payload) }
+        await hold.arrived()
+        await clock.wait { !$0.isEmpty }
+        clock.advance(by: .milliseconds(24_999))
+        XCTAssertNotNil(clock.nextWake)
+        clock.advance(by: .milliseconds(1))
+        let late = await handling.value
+        XCTAssertEqual(late, .failed)
+        XCTAssertTrue(hold.isHolding)
+        hold.release()
+        let next = await delegate.application(application, didReceiveRemoteNotification: push)
+        XCTAssertNotEqual(next, .failed)
+        XCTAssertNil(clock.nextWake, "the limit is waited for no more")
+        let models = try await notes.allModels()
+        XCTAssertEqual(models.map(\.text), ["from the laptop"])
+    }
+
     func testAPushOnAMacLeadsToAFetch() async throws {
         try await editElsewhere()
         var changes = notes.changes.makeAsyncIterator()

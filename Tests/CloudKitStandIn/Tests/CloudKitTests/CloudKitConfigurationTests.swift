@@ -1,6 +1,7 @@
 import CloudKit
 import CodableSync
 import Foundation
+import Security
 import XCTest
 
 /// An app without access to its container gets a clear error, and CloudKit is not asked what would end the process.
@@ -71,6 +72,85 @@ final class CloudKitConfigurationTests: XCTestCase {
             XCTAssertEqual(error.code, .badContainer)
         }
         XCTAssertEqual(database.identifier, "none/private")
+    }
+
+    // MARK: Entitlements
+
+    private let services = "com.apple.developer.icloud-services"
+    private let containers = "com.apple.developer.icloud-container-identifiers"
+
+    /// The error of an engine's first call, and of a request without an engine, with these entitlements.
+    private func errors(
+        _ entitlements: [String: any Sendable]?,
+        container: String? = nil
+    ) async throws -> (engine: SyncError?, request: CloudError?) {
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: StandIn.defaultContainer)
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: "iCloud.test.entitled")
+        return try await StandInEntitlements.with(entitlements) {
+            try await CloudKitDatabase.$bundleIdentifier.withValue("com.example.app") {
+                let engine = SyncEngine<Memo>(
+                    database: .cloudKit(containerIdentifier: container),
+                    configuration: configuration
+                )
+                let ofEngine = await error { try await engine.upload(Memo(id: "a", title: "")) }
+                try await engine.close()
+                let database = CloudKitDatabase(containerIdentifier: container)
+                do {
+                    _ = try await database.accountStatus()
+                } catch let error as CloudError {
+                    XCTAssertEqual(database.identifier, "none/private")
+                    return (ofEngine, error)
+                }
+                return (ofEngine, nil)
+            }
+        }
+    }
+
+    func testAMacAppThatWasSignedWithoutCloudKitGetsAConfigurationErrorAndNoTrap() async throws {
+        let missing: [[String: any Sendable]] = [
+            [:], [containers: ["iCloud.test.entitled"]], [services: ["CloudDocuments"]],
+            [services: "CloudKit"],
+        ]
+        for entitlements in missing {
+            for container in [nil, "iCloud.test.entitled"] {
+                let errors = try await errors(entitlements, container: container)
+                XCTAssertEqual(errors.engine?.code, .configuration)
+                XCTAssertEqual(errors.engine?.cloudError?.code, .missingEntitlement)
+                XCTAssertTrue(
+                    errors.engine?.message.contains(services) == true,
+                    errors.engine?.message ?? "-"
+                )
+                XCTAssertEqual(errors.request?.code, .missingEntitlement)
+            }
+        }
+    }
+
+    func testAMacAppWithoutAContainerHasNoDefaultOne() async throws {
+        for names in [nil, []] as [[String]?] {
+            var entitlements: [String: any Sendable] = [services: ["CloudKit"]]
+            entitlements[containers] = names
+            let ofDefault = try await errors(entitlements)
+            XCTAssertEqual(ofDefault.engine?.code, .configuration)
+            XCTAssertEqual(ofDefault.engine?.cloudError?.code, .badContainer)
+            XCTAssertTrue(
+                ofDefault.engine?.message.contains(containers) == true,
+                ofDefault.engine?.message ?? "-"
+            )
+            XCTAssertEqual(ofDefault.request?.code, .badContainer)
+            // Whether the app may use a container that it names, only a request shows.
+            let named = try await errors(entitlements, container: "iCloud.test.entitled")
+            XCTAssertNil(named.engine)
+            XCTAssertNil(named.request)
+        }
+    }
+
+    func testEntitlementsThatCannotBeReadStopNothing() async throws {
+        for entitlements in [nil, [services: ["CloudKit"], containers: ["iCloud.a"]]] as [[String: [String]]?]
+        {
+            let errors = try await errors(entitlements)
+            XCTAssertNil(errors.engine)
+            XCTAssertNil(errors.request)
+        }
     }
 
     func testAForwardingDatabaseIsCheckedToo() async {

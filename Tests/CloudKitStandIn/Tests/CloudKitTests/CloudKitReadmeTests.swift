@@ -1,19 +1,44 @@
 import CloudKit
-import CodableSync
 import Foundation
+import RecordCoding
 import XCTest
 
+@testable import CodableSync
+
 /// The README's first model, as an app on an Apple platform has it.
-private struct Landmark: RecordCodable {
-    var id = UUID()
-    var name: String
-    var note: String?
-    var recordName: String { id.uuidString }
-    static func resolveConflict(_ conflict: Conflict<Landmark>) throws -> Landmark? { try conflict.merged() }
+private enum ReadmeModels {
+    // begin model
+    struct Landmark: RecordCodable, Identifiable {
+        var id = UUID()
+        var name: String
+        var note: String?
+        var isFavorite = false
+
+        static func resolveConflict(_ conflict: Conflict<Landmark>) throws -> Landmark? {
+            try conflict.merged()
+        }
+    }
+    // end model
 }
 
 /// `SyncEngine<Landmark>()` is the user's private database of the app's default container.
 final class CloudKitReadmeTests: XCTestCase {
+    private typealias Landmark = ReadmeModels.Landmark
+
+    private func text(_ file: URL) throws -> String {
+        let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+        return lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+
+    func testTheModelIsTheReadmes() throws {
+        let file = URL(filePath: #filePath)
+        let root = file.appending(path: "../../../../..").standardized
+        let source = try text(file).components(separatedBy: "// begin model\n").dropFirst().last
+        let model = try XCTUnwrap(source?.components(separatedBy: "// end model").first)
+        XCTAssertTrue(model.hasPrefix("struct Landmark: RecordCodable"), model)
+        XCTAssertTrue(try text(root.appending(path: "README.md")).contains(model), model)
+    }
+
     private func makeEngine(on service: FakeCloudKit) -> SyncEngine<Landmark> {
         StandIn.use(service, for: StandIn.defaultContainer)
         var configuration = SyncConfiguration()
@@ -21,6 +46,17 @@ final class CloudKitReadmeTests: XCTestCase {
         return CloudKitDatabase.$bundleIdentifier.withValue("com.example.landmarks") {
             SyncEngine<Landmark>(configuration: configuration)
         }
+    }
+
+    func testTheFirstLineMakesAnEngineOfTheDefaultContainer() async {
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: StandIn.defaultContainer)
+        let engine = CloudKitDatabase.$bundleIdentifier.withValue("com.example.landmarks") {
+            SyncEngine<Landmark>()
+        }
+        let database = await engine.core.database
+        XCTAssertTrue(database is CloudKitDatabase)
+        XCTAssertEqual(database.identifier, "\(StandIn.defaultContainer)/private")
+        XCTAssertNoThrow(try engine.core.checkConfiguration())
     }
 
     func testTheFirstModelSyncsBetweenTwoDevices() async throws {

@@ -50,6 +50,17 @@ final class DailySyncTests: AppTestCase {
         XCTAssertEqual(system.requests, tomorrow)
     }
 
+    func testTheTaskOfAnAppThatHasSwitchedSyncOffHasNothingToDo() async throws {
+        try Sync.lifecycle.registerDailySync(identifier: identifier)
+        try await edit()
+        try await notes.deactivate()
+        let requests = device.requestCount()
+        let isSuccess = await (try await run()).isSuccess()
+        XCTAssertEqual(isSuccess, true)
+        XCTAssertEqual(device.requestCount(), requests)
+        XCTAssertEqual(try stored, [], "the edit stays on this device")
+    }
+
     func testTheTaskFailsWhenItsTimeIsUp() async throws {
         try Sync.lifecycle.registerDailySync(identifier: identifier)
         let hold = device.hold(.recordZoneChanges)
@@ -74,6 +85,14 @@ final class DailySyncTests: AppTestCase {
         XCTAssertThrowsError(try Sync.lifecycle.registerDailySync(identifier: "unknown")) {
             XCTAssertEqual(($0 as? BGTaskScheduler.Error)?.code, .notPermitted)
         }
+    }
+
+    func testATaskThatTheSystemWillNotStartIsNotScheduled() {
+        system.refuseRegistrations()
+        XCTAssertThrowsError(try Sync.lifecycle.registerDailySync(identifier: identifier)) {
+            XCTAssertEqual(($0 as? BGTaskScheduler.Error)?.code, .notPermitted)
+        }
+        XCTAssertEqual(system.requests, [])
     }
 
     func testTheSimulatorsErrorIsThrown() {

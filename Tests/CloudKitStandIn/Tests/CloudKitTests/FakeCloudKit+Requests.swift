@@ -4,6 +4,7 @@ import Foundation
 
 extension FakeCloudKit {
     typealias RecordResults = [CKRecord.ID: Result<CKRecord, any Error>]
+    typealias PageResults = [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>]
 
     func records(
         for ids: [CKRecord.ID],
@@ -16,6 +17,7 @@ extension FakeCloudKit {
         var results: RecordResults = [:]
         for id in ids { results[id] = answer[server(id)].map { native($0) { native($0) } } }
         try throwItemErrors(results.compactMapValues(\.failure))
+        try changeResults.with { $0 }?(&results)
         return results
     }
 
@@ -29,7 +31,12 @@ extension FakeCloudKit {
         saveResults: RecordResults,
         deleteResults: [CKRecord.ID: Result<Void, any Error>]
     ) {
-        log.with { $0.qualities.append(database.standInQualityOfService) }
+        log.with { log in
+            log.qualities.append(database.standInQualityOfService)
+            for record in recordsToSave {
+                log.changedKeys[record.recordID.recordName, default: []].append(record.changedKeys())
+            }
+        }
         let policy: SavePolicy =
             switch savePolicy {
             case .ifServerRecordUnchanged: .ifServerRecordUnchanged
@@ -59,6 +66,7 @@ extension FakeCloudKit {
                 first
             }
         )
+        try changeResults.with { $0 }?(&saves)
         return (saves, deletions)
     }
 
@@ -223,10 +231,11 @@ extension FakeCloudKit {
             let errors: [AnyHashable: any Error] = [zoneID: error]
             throw CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: errors])
         }
-        var modifications: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>] = [:]
+        var modifications: PageResults = [:]
         for (id, result) in page.modifications {
             modifications[native(id)] = native(result) { .init(standIn: native($0)) }
         }
+        changePage.with { $0 }?(&modifications)
         return (
             modifications,
             page.deletions.map { .init(standIn: native($0.recordID), recordType: $0.recordType) },

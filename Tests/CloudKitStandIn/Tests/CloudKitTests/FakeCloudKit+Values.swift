@@ -99,6 +99,7 @@ extension FakeCloudKit {
             }
         }
         made.parent = record.parent.map { native($0) }
+        changeRecord.with { $0 }?(made)
         made.standInSetSystemFields(
             recordChangeTag: record.recordChangeTag ?? "",
             creationDate: record.systemFields?.creationDate,

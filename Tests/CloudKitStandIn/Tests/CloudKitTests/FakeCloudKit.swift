@@ -24,6 +24,8 @@ final class FakeCloudKit: StandInService {
     struct Log: Sendable {
         var qualities: [QualityOfService?] = []
         var subscriptions: [String] = []
+        /// The fields that each save of a record has sent.
+        var changedKeys: [String: [[String]]] = [:]
         /// What other requests than saves were made, by name.
         var requests: [String] = []
     }
@@ -37,6 +39,12 @@ final class FakeCloudKit: StandInService {
     let afterLookUp = Shared<(@Sendable () -> Void)?>(nil)
     /// Runs after a request was cancelled.
     let afterCancellation = Shared<(@Sendable () -> Void)?>(nil)
+    /// Changes each record of a response, as a newer CloudKit might.
+    let changeRecord = Shared<(@Sendable (CKRecord) -> Void)?>(nil)
+    /// Changes the results of a save or a look-up, or throws an error in their place.
+    let changeResults = Shared<(@Sendable (inout RecordResults) throws -> Void)?>(nil)
+    /// Changes the records of a page.
+    let changePage = Shared<(@Sendable (inout PageResults) -> Void)?>(nil)
     /// The fields that were saved encrypted or not, by type and name, for ever.
     private let encryption: Shared<[String: Bool]>
 

@@ -47,6 +47,7 @@ public final class StandInTasks: @unchecked Sendable {
     private var handlers: [String: (DispatchQueue, (BGTask) -> Void)] = [:]
     private var scheduled: [Request] = []
     private var refusal: BGTaskScheduler.Error.Code?
+    private var registers = true
 
     /// Forgets everything, and permits the identifiers of an `Info.plist`.
     public func reset(permitted identifiers: Set<String>) {
@@ -55,8 +56,12 @@ public final class StandInTasks: @unchecked Sendable {
             handlers = [:]
             scheduled = []
             refusal = nil
+            registers = true
         }
     }
+
+    /// Refuses all further registrations.
+    public func refuseRegistrations() { lock.withLock { registers = false } }
 
     /// Refuses all further requests; `nil` ends that.
     public func refuse(_ code: BGTaskScheduler.Error.Code?) { lock.withLock { refusal = code } }
@@ -70,7 +75,7 @@ public final class StandInTasks: @unchecked Sendable {
         _ handler: @escaping (BGTask) -> Void
     ) -> Bool {
         lock.withLock {
-            guard permitted.contains(identifier) else { return false }
+            guard registers, permitted.contains(identifier) else { return false }
             precondition(handlers[identifier] == nil, "NSInternalInconsistencyException: registered twice")
             handlers[identifier] = (queue ?? DispatchQueue(label: "background tasks"), handler)
             return true
@@ -87,6 +92,10 @@ public final class StandInTasks: @unchecked Sendable {
         try lock.withLock {
             if let refusal { throw BGTaskScheduler.Error(refusal) }
             guard permitted.contains(new.identifier) else { throw BGTaskScheduler.Error(.notPermitted) }
+            precondition(
+                handlers[new.identifier] != nil,
+                "NSInternalInconsistencyException: No launch handler registered for the task"
+            )
             scheduled.removeAll { $0.identifier == new.identifier }
             scheduled.append(new)
         }

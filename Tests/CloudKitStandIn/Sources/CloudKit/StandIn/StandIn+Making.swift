@@ -23,6 +23,20 @@ extension CKRecord {
     }
 }
 
+extension CKRecord {
+    /// Makes each of the two views list the keys of both, which no documentation excludes.
+    public func standInListKeysOfBothViews() {
+        let keys = allKeys() + encryptedValues.allKeys()
+        values.listsMore = keys
+        encrypted.listsMore = keys
+    }
+}
+
+extension CKError {
+    /// An error with a code that this version of CloudKit has no name for.
+    public init(standInCode number: Int) { self.init(standInCode: number, [:]) }
+}
+
 extension CKDatabase {
     /// The quality of service of a request.
     public var standInQualityOfService: QualityOfService? { configuration?.qualityOfService }

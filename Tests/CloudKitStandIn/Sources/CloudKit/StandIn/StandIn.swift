@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 import Foundation
+import Security
 
 /// Which service answers for which container, and what Apple's classes check when they are made.
 public enum StandIn {
@@ -70,6 +71,23 @@ public enum StandIn {
 
     private static func isWord(_ byte: UInt8) -> Bool {
         isDigit(byte) || (0x41...0x5A).contains(byte & ~0x20)
+    }
+
+    /// Without the service, Apple's initializer ends the process.
+    static func checkEntitlements() {
+        let services = StandInEntitlements.values?["com.apple.developer.icloud-services"] as? [String] ?? []
+        if !services.contains("CloudKit"), StandInEntitlements.values != nil {
+            preconditionFailure("In order to use CloudKit, a process must have an entitlement")
+        }
+    }
+
+    /// Without a container in the entitlements, Apple raises an exception.
+    static func checkDefaultContainer() {
+        let key = "com.apple.developer.icloud-container-identifiers"
+        let containers = StandInEntitlements.values?[key] as? [String] ?? []
+        if containers.isEmpty, StandInEntitlements.values != nil {
+            preconditionFailure("CKException: containerIdentifier can not be nil")
+        }
     }
 
     /// Apple raises `NSInvalidArgumentException`, which Swift cannot catch: no adapter may cause it.
