@@ -3,6 +3,9 @@
 /// Nearly all types encode the same keys in the same order each time. So the names of the first value are
 /// kept: they need no check in later ones, and no hashing.
 final class FieldOrder: Sendable {
+    /// The order of a type of which no value was encoded yet.
+    static let unknown = FieldOrder([])
+
     /// The names, which are valid; one that is encoded twice is here twice.
     let names: [String]
     /// The last position of each name.
@@ -21,11 +24,10 @@ final class FieldOrder: Sendable {
         return known == name && known.utf8.count == name.utf8.count
     }
 
-    /// Fields of all names, with the value of each position.
-    func fields(_ values: consuming [RecordValue]) -> [String: RecordValue] {
+    /// Fields of all names, with the value of each position, which is moved out.
+    func fields(_ values: inout [RecordValue]) -> [String: RecordValue] {
         values.withUnsafeMutableBufferPointer { values in
             positions.mapValues { position in
-                // Moved rather than copied.
                 var value = RecordValue.null
                 swap(&value, &values[position])
                 return value

@@ -46,21 +46,9 @@ public struct RecordEncoder: Sendable {
     /// - Throws: `EncodingError` with the coding path and an underlying ``RecordCodingError``; any error that
     ///   the value's own `encode(to:)` throws, unchanged.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
-        do throws(RecordCodingError) {
-            try RecordLimits.checkRecordName(recordID.recordName)
-            try RecordLimits.check(recordID.zoneID)
-            try RecordLimits.checkRecordType(recordType)
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
-        let fields = try FieldEncoder.fields(of: value)
-        let record = Record(recordType: recordType, recordID: recordID, fields: fields)
-        do throws(RecordCodingError) {
-            try RecordLimits.checkSize(of: record)
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
-        return record
+        var record = Record(recordType: recordType, recordID: recordID)
+        try encode(value, into: &record)
+        return consume record
     }
 
     /// Encodes a model under its own record name and type.
@@ -74,19 +62,41 @@ public struct RecordEncoder: Sendable {
     ///   differ, or if ``RecordCodable/encryptedFields`` names something that isn't a field or can't be
     ///   encrypted.
     public func encode<M: RecordCodable>(_ model: M, zoneID: ZoneID = .default) throws -> Record {
-        let recordName = model.recordName
-        let recordID = RecordID(recordName: recordName, zoneID: zoneID)
-        var record = try encode(model, recordType: M.recordType, recordID: recordID)
+        let recordID = RecordID(recordName: model.recordName, zoneID: zoneID)
+        var record = Record(recordType: M.recordType, recordID: recordID)
+        try encode(model, into: &record)
+        try finish(&record, of: model)
+        return consume record
+    }
+
+    /// Fills a record that has only names.
+    private func encode<T: Encodable>(_ value: T, into record: inout Record) throws {
+        do throws(RecordCodingError) {
+            try RecordLimits.checkRecordName(record.recordID.recordName)
+            try RecordLimits.check(record.recordID.zoneID)
+            try RecordLimits.checkRecordType(record.recordType)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
+        }
+        record.fields = try FieldEncoder.fields(of: value)
+        do throws(RecordCodingError) {
+            try RecordLimits.checkSize(of: record)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
+        }
+    }
+
+    /// Adds the names of the fields to encrypt, and compares the record name.
+    private func finish<M: RecordCodable>(_ record: inout Record, of model: M) throws {
         let encrypted = M.encryptedFields
         if !encrypted.isEmpty { record.encryptedFields = try checked(encrypted, of: model, in: record) }
-        let secondName = model.recordName
-        guard secondName.isIdentical(to: recordName) else {
+        let (first, second) = (record.recordID.recordName, model.recordName)
+        guard second.isIdentical(to: first) else {
             throw CodingPlace([]).encodingError(
                 model,
-                .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
+                .unstableRecordName(first: first.abbreviated, second: second.abbreviated)
             )
         }
-        return record
     }
 
     /// The names of the fields to encrypt, each of which must be that of a field that can be encrypted.

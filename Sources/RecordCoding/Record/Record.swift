@@ -32,7 +32,9 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        details = RecordDetails.holding(RecordDetails.Values(systemFields: systemFields, parent: parent))
+        details =
+            systemFields == nil && parent == nil
+            ? nil : RecordDetails.holding(RecordDetails.Values(systemFields: systemFields, parent: parent))
     }
 
     /// The server's system fields; `nil` if the record was never saved.
