@@ -17,6 +17,7 @@ final class FieldOrder: Sendable {
     }
 
     /// Whether a name is at a position, byte for byte.
+    @inline(__always)
     func has(_ name: String, at position: Int) -> Bool {
         guard position < names.count else { return false }
         let known = names[position]

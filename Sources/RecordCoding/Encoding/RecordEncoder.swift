@@ -46,9 +46,8 @@ public struct RecordEncoder: Sendable {
     /// - Throws: `EncodingError` with the coding path and an underlying ``RecordCodingError``; any error that
     ///   the value's own `encode(to:)` throws, unchanged.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
-        var record = Record(recordType: recordType, recordID: recordID)
-        try encode(value, into: &record)
-        return consume record
+        let fields = try fields(of: value, recordType, recordID)
+        return Record(recordType, recordID, fields)
     }
 
     /// Encodes a model under its own record name and type.
@@ -63,40 +62,47 @@ public struct RecordEncoder: Sendable {
     ///   encrypted.
     public func encode<M: RecordCodable>(_ model: M, zoneID: ZoneID = .default) throws -> Record {
         let recordID = RecordID(recordName: model.recordName, zoneID: zoneID)
-        var record = Record(recordType: M.recordType, recordID: recordID)
-        try encode(model, into: &record)
-        try finish(&record, of: model)
-        return consume record
+        let recordType = M.recordType
+        let fields = try fields(of: model, recordType, recordID)
+        try checkName(of: model, is: recordID.recordName)
+        guard M.encryptedFields.isEmpty else {
+            var record = Record(recordType, recordID, fields)
+            record.encryptedFields = try checked(M.encryptedFields, of: model, in: record)
+            return record
+        }
+        return Record(recordType, recordID, fields)
     }
 
-    /// Fills a record that has only names.
-    private func encode<T: Encodable>(_ value: T, into record: inout Record) throws {
-        do throws(RecordCodingError) {
-            try RecordLimits.checkRecordName(record.recordID.recordName)
-            try RecordLimits.check(record.recordID.zoneID)
-            try RecordLimits.checkRecordType(record.recordType)
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
-        record.fields = try FieldEncoder.fields(of: value)
-        do throws(RecordCodingError) {
-            try RecordLimits.checkSize(of: record)
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
-    }
-
-    /// Adds the names of the fields to encrypt, and compares the record name.
-    private func finish<M: RecordCodable>(_ record: inout Record, of model: M) throws {
-        let encrypted = M.encryptedFields
-        if !encrypted.isEmpty { record.encryptedFields = try checked(encrypted, of: model, in: record) }
-        let (first, second) = (record.recordID.recordName, model.recordName)
-        guard second.isIdentical(to: first) else {
+    private func checkName(of model: some RecordCodable, is name: String) throws {
+        let secondName = model.recordName
+        guard secondName.isIdentical(to: name) else {
             throw CodingPlace([]).encodingError(
                 model,
-                .unstableRecordName(first: first.abbreviated, second: second.abbreviated)
+                .unstableRecordName(first: name.abbreviated, second: secondName.abbreviated)
             )
         }
+    }
+
+    /// The fields of a record whose names are valid.
+    private func fields<T: Encodable>(
+        of value: T,
+        _ recordType: String,
+        _ recordID: RecordID
+    ) throws -> [String: RecordValue] {
+        do throws(RecordCodingError) {
+            try RecordLimits.checkRecordName(recordID.recordName)
+            try RecordLimits.check(recordID.zoneID)
+            try RecordLimits.checkRecordType(recordType)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
+        }
+        let fields = try FieldEncoder.fields(of: value)
+        do throws(RecordCodingError) {
+            try RecordLimits.checkSize(of: fields, recordID.recordName)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
+        }
+        return fields
     }
 
     /// The names of the fields to encrypt, each of which must be that of a field that can be encrypted.

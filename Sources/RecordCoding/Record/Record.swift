@@ -32,9 +32,15 @@ public struct Record: Hashable, Sendable {
         self.recordID = recordID
         self.recordType = recordType
         self.fields = fields
-        details =
-            systemFields == nil && parent == nil
-            ? nil : RecordDetails.holding(RecordDetails.Values(systemFields: systemFields, parent: parent))
+        details = RecordDetails.holding(RecordDetails.Values(systemFields: systemFields, parent: parent))
+    }
+
+    /// Creates a record without system fields.
+    init(_ recordType: String, _ recordID: RecordID, _ fields: [String: RecordValue]) {
+        self.recordID = recordID
+        self.recordType = recordType
+        self.fields = fields
+        details = nil
     }
 
     /// The server's system fields; `nil` if the record was never saved.
