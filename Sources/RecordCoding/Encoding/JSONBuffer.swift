@@ -14,7 +14,6 @@ struct JSONBuffer {
         let number: Int
         let place: CodingPlace
         let depth: Int
-        let parent: Int?
         /// The number of members, of all nodes, when this one was added.
         fileprivate let firstMember: Int
         fileprivate(set) var shape = Shape.undecided
@@ -121,14 +120,13 @@ struct JSONBuffer {
     }
 
     /// Adds a node that is no member of another one.
-    mutating func addNode(at place: CodingPlace, depth: Int, parent: Int? = nil) -> Int {
+    mutating func addNode(at place: CodingPlace, depth: Int) -> Int {
         lastNumber += 1
         nodes.append(
             Node(
                 number: lastNumber,
                 place: place,
                 depth: depth,
-                parent: parent,
                 firstMember: members.count,
                 start: end,
                 end: end
@@ -142,7 +140,7 @@ struct JSONBuffer {
         let name = key.stringValue
         let start = beginMember(name, of: parent)
         let place = CodingPlace(path(of: parent), key)
-        let node = addNode(at: place, depth: nodes[parent].depth + 1, parent: parent)
+        let node = addNode(at: place, depth: nodes[parent].depth + 1)
         append(
             Member(key: name, text: start..<start, child: node, previous: nodes[parent].lastMember),
             to: parent
@@ -162,7 +160,10 @@ struct JSONBuffer {
     /// Decides what a node is.
     mutating func decide(_ shape: Node.Shape, of node: Int) {
         nodes[node].shape = shape
-        guard nodes[node].isPlain, nodes[node].end == end, nodes[node].count < 2 else { return spoil(node) }
+        guard nodes[node].isPlain, nodes[node].end == end, nodes[node].count < 2 else {
+            nodes[node].isPlain = false
+            return
+        }
         switch shape {
         case .object: writer.bytes.append(UInt8(ascii: "{"))
         case .array: writer.bytes.append(UInt8(ascii: "["))
@@ -177,7 +178,7 @@ struct JSONBuffer {
     mutating func beginMember(_ key: String, of node: Int) -> Int {
         if node < firstNode { strayMembers += 1 }
         settle(node)
-        if nodes[node].end != end || !isNext(key, in: node) { spoil(node) }
+        if nodes[node].end != end || !isNext(key, in: node) { nodes[node].isPlain = false }
         if nodes[node].count > 0 { writer.bytes.append(UInt8(ascii: ",")) }
         writer.restart()
         if nodes[node].shape == .object { writer.key(key) }
@@ -186,7 +187,7 @@ struct JSONBuffer {
 
     /// Ends a member with its text, which may not follow its key.
     mutating func endMember(_ key: String, of node: Int, _ start: Int, text: Int) {
-        if start != text { spoil(node) }
+        if start != text { nodes[node].isPlain = false }
         let last = nodes[node].lastMember
         if let last, nodes[node].shape == .array, members[last].child == nil,
             members[last].text.upperBound == text - 1
@@ -211,15 +212,6 @@ struct JSONBuffer {
         return members[last].key.precedes(key)
     }
 
-    /// Notes that the text of a node, and so of those that it is a part of, is not complete in the buffer.
-    private mutating func spoil(_ node: Int) {
-        var next: Int? = node
-        while let node = next, nodes[node].isPlain {
-            nodes[node].isPlain = false
-            next = nodes[node].parent
-        }
-    }
-
     /// Completes the text of the last member for now; if that gets more members, the node is not plain.
     private mutating func settle(_ node: Int) {
         guard let child = nodes[node].openChild else { return }
@@ -229,7 +221,7 @@ struct JSONBuffer {
             close(child)
             nodes[node].end = end
         } else {
-            spoil(node)
+            nodes[node].isPlain = false
         }
     }
 
