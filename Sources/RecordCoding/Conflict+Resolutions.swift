@@ -28,17 +28,18 @@ extension Conflict {
     /// - Returns: The merged model.
     /// - Throws: `EncodingError` or `DecodingError` if a side cannot be coded as a record.
     public func merged(preferring preference: ConflictPreference = .latestEdit) throws -> Model {
-        let encoder = RecordEncoder()
-        var record = try encoder.encode(client)
+        var record = try RecordEncoder().encode(client)
+        // The names and sizes of the other sides are those of records that a database has.
         record.fields =
             FieldMerge(
                 client: record.fields,
-                server: try encoder.encode(server).fields,
-                ancestor: try ancestor.map { try encoder.encode($0).fields },
+                server: try FieldEncoder.fields(of: server),
+                ancestor: try ancestor.map { try FieldEncoder.fields(of: $0) },
                 defaults: try ancestor == nil ? Model.defaultFields() : [:],
                 prefersClient: prefersClient(preference)
             ).fields
-        let systemFields = (server as? any SystemFieldsStoring)?.systemFields
+        let storesSystemFields = ModelFacts.of(Model.self).storing != nil
+        let systemFields = storesSystemFields ? (server as? any SystemFieldsStoring)?.systemFields : nil
         return try RecordDecoder().decode(Model.self, from: record, systemFields: systemFields)
     }
 
@@ -63,8 +64,11 @@ private struct FieldMerge {
     var fields: [String: RecordValue] {
         var fields = server
         var common = 0
+        // The fields of both sides are nearly always in the same order in memory; then no name is hashed.
+        var next = server.makeIterator()
         for (name, mine) in client {
-            let theirs = server[name]
+            let pair = next.next()
+            let theirs = pair?.key == name ? pair?.value : server[name]
             if theirs != nil { common += 1 }
             // Most fields did not change.
             if let theirs, mine.isIdentical(to: theirs) { continue }
