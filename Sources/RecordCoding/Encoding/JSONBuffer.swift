@@ -114,13 +114,13 @@ struct JSONBuffer {
     func has(_ node: Int, number: Int) -> Bool { node < nodes.count && nodes[node].number == number }
 
     /// Adds the node of a field, which is complete only when all fields are.
-    mutating func addFieldNode(at place: CodingPlace) -> Int {
+    mutating func addFieldNode(at place: consuming CodingPlace) -> Int {
         strayMembers += 1
         return addNode(at: place, depth: 1)
     }
 
     /// Adds a node that is no member of another one.
-    mutating func addNode(at place: CodingPlace, depth: Int) -> Int {
+    mutating func addNode(at place: consuming CodingPlace, depth: Int) -> Int {
         lastNumber += 1
         nodes.append(
             Node(
