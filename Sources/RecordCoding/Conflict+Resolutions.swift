@@ -28,13 +28,13 @@ extension Conflict {
     /// - Returns: The merged model.
     /// - Throws: `EncodingError` or `DecodingError` if a side cannot be coded as a record.
     public func merged(preferring preference: ConflictPreference = .latestEdit) throws -> Model {
-        var record = try RecordEncoder().encode(client)
-        // The names and sizes of the other sides are those of records that a database has.
+        let encoder = RecordEncoder()
+        var record = try encoder.encode(client)
         record.fields =
             FieldMerge(
                 client: record.fields,
-                server: try FieldEncoder.fields(of: server),
-                ancestor: try ancestor.map { try FieldEncoder.fields(of: $0) },
+                server: try encoder.encode(server).fields,
+                ancestor: try ancestor.map { try encoder.encode($0).fields },
                 defaults: try ancestor == nil ? Model.defaultFields() : [:],
                 prefersClient: prefersClient(preference)
             ).fields
