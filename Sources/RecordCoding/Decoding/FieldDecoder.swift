@@ -4,7 +4,7 @@
 final class FieldDecoder: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
-    let kinds = TypeKinds()
+    @exclusivity(unchecked) var kinds = TypeKinds()
     /// The value that decodes itself from a single-value container at present.
     var single = SingleFieldDecoder.State()
     /// The number of such values so far.

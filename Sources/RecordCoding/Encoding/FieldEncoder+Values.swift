@@ -23,7 +23,7 @@ extension FieldEncoder {
             }
         case .json: break
         }
-        return .bytes(try jsonContent(of: value, at: place(), depth: 1).data)
+        return .bytes(try jsonData(of: value, at: place()))
     }
 
     private func value<Value: Encodable, Field: FieldConvertible>(

@@ -1,63 +1,81 @@
+import struct Foundation.Data
+
 /// The encoder of the top level: its one keyed container is the fields of a record.
 ///
-/// All containers of one encoding share it.
+/// All containers of one encoding share it. It is used again for other values, with the memory that it has.
 final class FieldEncoder: Encoder {
-    let kinds = TypeKinds()
+    private static let pool = Pool<FieldEncoder>()
+
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    // Each access of a variable property is a load or a store: then the compiler needs no checks at run time
-    // that accesses do not overlap. What is changed in place is taken out before.
+    // No code of a model runs while one of these variables is changed in place, so accesses never overlap, and
+    // checks of that at run time would take a tenth of the time of encoding.
 
-    private let skipsSystemFields: Bool
+    @exclusivity(unchecked) var kinds = TypeKinds()
+    @exclusivity(unchecked) private var skipsSystemFields = false
     /// The order that the fields probably have.
-    private let order: FieldOrder
-    /// The values of the fields in the order of the calls; of those with one name, the last one counts.
-    private var values: [RecordValue]
+    @exclusivity(unchecked) private var order = FieldOrder.unknown
+    /// The values of the fields in the order of the calls; of those with one name, the last one counts. After them,
+    /// there may be nulls.
+    @exclusivity(unchecked) private var values: [RecordValue] = []
+    /// The number of the values so far.
+    @exclusivity(unchecked) private var count = 0
     /// The names of the values; `nil` as long as they are those of the order.
-    private var names: [String]?
+    @exclusivity(unchecked) private var names: [String]?
+    /// The JSON of values that have no field kind of their own.
+    @exclusivity(unchecked) var json = JSONBuffer()
     /// Fields with JSON that is not complete: nested containers may be filled until the end.
-    private var nodes: [(position: Int, node: JSONNode)] = []
+    @exclusivity(unchecked) private var nodes: [(position: Int, node: Int)] = []
     /// The value that encodes itself in a single-value container at present.
-    var single = SingleFieldEncoder.State()
+    @exclusivity(unchecked) var single = SingleFieldEncoder.State()
     /// What this value encoded.
-    var singleResult: RecordValue?
+    @exclusivity(unchecked) var singleResult: RecordValue?
     /// The number of such values so far.
-    var singleCount = 0
+    @exclusivity(unchecked) var singleCount = 0
     /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
-    private var problem: (any Error)?
+    @exclusivity(unchecked) private var problem: (any Error)?
     /// The invalid names of fields, which are reported together.
-    private var invalidNames: [String: (place: CodingPlace, error: RecordCodingError)]?
-
-    init(_ facts: ModelFacts) {
-        skipsSystemFields = facts.storing != nil
-        order = facts.order
-        var values: [RecordValue] = []
-        values.reserveCapacity(max(order.names.count, 8))
-        self.values = values
-    }
+    @exclusivity(unchecked) private var invalidNames:
+        [String: (place: CodingPlace, error: RecordCodingError)]?
 
     /// Encodes a value into fields.
     static func fields<Value: Encodable>(of value: Value) throws -> [String: RecordValue] {
         let facts = ModelFacts.of(Value.self)
-        let encoder = FieldEncoder(facts)
-        // A node refers to this encoder.
-        defer { encoder.nodes = [] }
+        var encoder = pool.take() ?? FieldEncoder()
+        defer {
+            // A model may keep its encoder.
+            if isKnownUniquelyReferenced(&encoder), encoder.clear() { pool.give(encoder) }
+        }
+        encoder.skipsSystemFields = facts.storing != nil
+        encoder.order = facts.order
         try value.encode(to: encoder)
-        try encoder.check()
-        let values = encoder.completeValues()
-        if encoder.names == nil, values.count == facts.order.names.count { return facts.order.fields(values) }
-        let names = encoder.names ?? Array(facts.order.names.prefix(values.count))
-        if facts.order.names.isEmpty { ModelFacts.keep(FieldOrder(names), of: Value.self) }
+        return try encoder.completeFields { ModelFacts.keep($0, of: Value.self) }
+    }
+
+    private func completeFields(_ keep: (FieldOrder) -> Void) throws -> [String: RecordValue] {
+        try check()
+        for (position, node) in nodes { values[position] = .bytes(Data(json.text(of: node))) }
+        if names == nil, count == order.names.count {
+            count = 0
+            return order.fields(&values)
+        }
+        let names = names ?? Array(order.names.prefix(count))
+        if order.names.isEmpty { keep(FieldOrder(names)) }
         return Dictionary(zip(names, values)) { $1 }
     }
 
-    /// The values, which are taken out.
-    private func completeValues() -> [RecordValue] {
-        var complete: [RecordValue] = []
-        swap(&complete, &values)
-        for (position, node) in nodes { complete[position] = .bytes(JSONContent.node(node).data) }
-        return complete
+    /// Removes everything of a value, and returns whether the encoder has little enough memory to keep it.
+    private func clear() -> Bool {
+        if count > 0 {
+            values.removeAll()
+            count = 0
+        }
+        names = nil
+        if !nodes.isEmpty { nodes.removeAll() }
+        problem = nil
+        invalidNames = nil
+        return json.clear() && values.count < 1000
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -89,35 +107,26 @@ final class FieldEncoder: Encoder {
         put(try value?.fieldValue(at: place()) ?? .null, name, at: place())
     }
 
-    func put(_ field: RecordValue, _ name: String, at place: @autoclosure () -> CodingPlace) {
-        if names != nil || !order.has(name, at: values.count) {
+    func put(_ field: consuming RecordValue, _ name: String, at place: @autoclosure () -> CodingPlace) {
+        if names != nil || !order.has(name, at: count) {
             guard RecordLimits.isModelKey(name) else { return refuse(name, at: place()) }
             // The order is left for good.
-            var names = names ?? Array(order.names.prefix(values.count))
-            self.names = nil
-            names.append(name)
-            self.names = names
+            if names == nil { names = Array(order.names.prefix(count)) }
+            names?.append(name)
         }
-        var changed: [RecordValue] = []
-        swap(&changed, &values)
-        changed.append(field)
-        values = changed
+        if count < values.count { values[count] = field } else { values.append(field) }
+        count += 1
     }
 
     /// A new node that becomes a field at the end.
     func nestedNode(_ key: any CodingKey) -> JSONNode {
         let place = CodingPlace([], key)
-        let node = JSONNode(self, place, depth: 1)
-        let (name, position) = (key.stringValue, values.count)
-        if skips(name) { return node }
-        put(.null, name, at: place)
+        let node = json.addFieldNode(at: place)
+        let (name, position) = (key.stringValue, count)
+        if !skips(name) { put(.null, name, at: place) }
         // An invalid name has no value.
-        guard values.count > position else { return node }
-        var changed: [(position: Int, node: JSONNode)] = []
-        swap(&changed, &nodes)
-        changed.append((position, node))
-        nodes = changed
-        return node
+        if count > position { nodes.append((position, node)) }
+        return JSONNode(node, of: self)
     }
 
     // MARK: - Problems
@@ -131,14 +140,20 @@ final class FieldEncoder: Encoder {
         problem = problem ?? place.encodingError(place.field, error)
     }
 
+    func failKeptForTooLong() {
+        fail(
+            "it keeps an encoder or a container, and uses it after its encode(to:) has returned",
+            at: CodingPlace([])
+        )
+    }
+
     /// Notes a key that cannot be the name of a field; the encoding fails, and names all such keys.
     private func refuse(_ name: String, at place: CodingPlace) {
         do throws(RecordCodingError) {
             try RecordLimits.checkModelKey(name)
         } catch {
-            var changed = invalidNames ?? [:]
-            changed[name] = (place, error)
-            invalidNames = changed
+            invalidNames = invalidNames ?? [:]
+            invalidNames?[name] = (place, error)
         }
     }
 

@@ -3,6 +3,9 @@
 /// Nearly all types encode the same keys in the same order each time. So the names of the first value are
 /// kept: they need no check in later ones, and no hashing.
 final class FieldOrder: Sendable {
+    /// The order of a type of which no value was encoded yet.
+    static let unknown = FieldOrder([])
+
     /// The names, which are valid; one that is encoded twice is here twice.
     let names: [String]
     /// The last position of each name.
@@ -14,6 +17,7 @@ final class FieldOrder: Sendable {
     }
 
     /// Whether a name is at a position, byte for byte.
+    @inline(__always)
     func has(_ name: String, at position: Int) -> Bool {
         guard position < names.count else { return false }
         let known = names[position]
@@ -21,11 +25,10 @@ final class FieldOrder: Sendable {
         return known == name && known.utf8.count == name.utf8.count
     }
 
-    /// Fields of all names, with the value of each position.
-    func fields(_ values: consuming [RecordValue]) -> [String: RecordValue] {
+    /// Fields of all names, with the value of each position, which is moved out.
+    func fields(_ values: inout [RecordValue]) -> [String: RecordValue] {
         values.withUnsafeMutableBufferPointer { values in
             positions.mapValues { position in
-                // Moved rather than copied.
                 var value = RecordValue.null
                 swap(&value, &values[position])
                 return value

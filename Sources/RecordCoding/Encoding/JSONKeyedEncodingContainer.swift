@@ -4,15 +4,14 @@ struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
     var codingPath: [any CodingKey] { node.codingPath }
 
-    func encodeNil(forKey key: Key) { node.add(.null, key.stringValue) }
+    func encodeNil(forKey key: Key) { node.addNil(key.stringValue) }
 
     func encode<Value: Encodable & JSONConvertible>(_ value: Value, forKey key: Key) throws {
-        node.add(try value.jsonContent(at: node.place(of: key)), key.stringValue)
+        try node.add(value, key.stringValue, at: node.place(of: key))
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        let content = try node.encoder.jsonContent(of: value, at: node.place(of: key), depth: node.depth + 1)
-        node.add(content, key.stringValue)
+        try node.add(value, key.stringValue, at: node.place(of: key))
     }
 
     func nestedContainer<Nested: CodingKey>(

@@ -1,45 +1,38 @@
-/// A value in JSON while it encodes itself: its encoder, and the contents of its containers.
+/// The encoder of a value inside JSON, whose contents are a node of a ``JSONBuffer``.
 ///
 /// A value that encodes nothing is an empty object.
-final class JSONNode: Encoder, SingleValueEncodingContainer {
-    enum Shape {
-        case undecided, array, object
-        case single(JSONContent)
-    }
-
-    /// A member of an object, or an element of an array, without a key.
-    struct Member {
-        var key: String
-        var content: JSONContent
-    }
-
+struct JSONNode: Encoder, SingleValueEncodingContainer {
     let encoder: FieldEncoder
-    let depth: Int
-    private let place: CodingPlace
-    private(set) var shape = Shape.undecided
-    private(set) var members: [Member] = []
-    private var assembledPath: [any CodingKey]?
+    private let index: Int
+    private let number: Int
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ encoder: FieldEncoder, _ place: CodingPlace, depth: Int) {
+    /// The encoder of a node that was just added.
+    init(_ index: Int, of encoder: FieldEncoder) {
         self.encoder = encoder
-        self.place = place
-        self.depth = depth
+        self.index = index
+        number = encoder.json.nodes[index].number
     }
 
-    /// The path, which is assembled only if it is needed, and once.
-    var codingPath: [any CodingKey] {
-        if let path = assembledPath { return path }
-        let path = place.codingPath
-        assembledPath = path
-        return path
+    /// A new node that is no member of another one.
+    init(_ encoder: FieldEncoder, _ place: CodingPlace, depth: Int) {
+        self.init(encoder.json.addNode(at: place, depth: depth), of: encoder)
     }
+
+    var codingPath: [any CodingKey] { exists ? encoder.json.path(of: index) : [] }
+    private var place: CodingPlace { exists ? encoder.json.nodes[index].place : CodingPlace([]) }
+    private var depth: Int { exists ? encoder.json.nodes[index].depth : 1 }
+    private var shape: JSONBuffer.Node.Shape { exists ? encoder.json.nodes[index].shape : .undecided }
+    /// The number of members.
+    var count: Int { exists ? encoder.json.nodes[index].count : 0 }
+
+    private var exists: Bool { encoder.json.has(index, number: number) }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         switch shape {
         case .object: break
-        case .undecided: shape = .object
+        case .undecided: decide(.object)
         case .array, .single: encoder.fail("it asks for a keyed container after another kind", at: place)
         }
         checkDepth()
@@ -49,11 +42,16 @@ final class JSONNode: Encoder, SingleValueEncodingContainer {
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         switch shape {
         case .array: break
-        case .undecided: shape = .array
+        case .undecided: decide(.array)
         case .object, .single: encoder.fail("it asks for an unkeyed container after another kind", at: place)
         }
         checkDepth()
         return JSONUnkeyedEncodingContainer(node: self)
+    }
+
+    private func decide(_ shape: JSONBuffer.Node.Shape) {
+        guard exists else { return encoder.failKeptForTooLong() }
+        encoder.json.decide(shape, of: index)
     }
 
     /// Containers that are nested manually cannot throw, so the encoding fails at the end.
@@ -68,49 +66,62 @@ final class JSONNode: Encoder, SingleValueEncodingContainer {
     /// The place of a member.
     func place(of key: any CodingKey) -> CodingPlace { CodingPlace(codingPath, key) }
 
-    func add(_ content: JSONContent, _ key: String = "") {
-        // Taken out while it is changed, as in `FieldEncoder.put`.
-        var changed: [Member] = []
-        swap(&changed, &members)
-        if changed.isEmpty { changed.reserveCapacity(4) }
-        changed.append(Member(key: key, content: content))
-        members = changed
+    func add<Value: JSONConvertible>(_ value: Value, _ key: String, at place: @autoclosure () -> CodingPlace)
+        throws
+    {
+        guard exists else { return encoder.failKeptForTooLong() }
+        let start = encoder.json.beginMember(key, of: index)
+        try value.write(to: &encoder.json.writer, at: place())
+        encoder.json.endMember(key, of: index, start, text: start)
+    }
+
+    func add<Value: Encodable>(_ value: Value, _ key: String, at place: @autoclosure () -> CodingPlace) throws
+    {
+        guard exists else { return encoder.failKeptForTooLong() }
+        let start = encoder.json.beginMember(key, of: index)
+        let text = try encoder.writeJSON(of: value, at: place(), depth: depth + 1)
+        guard exists else { return encoder.failKeptForTooLong() }
+        encoder.json.endMember(key, of: index, start, text: text)
+    }
+
+    func addNil(_ key: String) {
+        guard exists else { return encoder.failKeptForTooLong() }
+        let start = encoder.json.beginMember(key, of: index)
+        encoder.json.writer.null()
+        encoder.json.endMember(key, of: index, start, text: start)
     }
 
     /// A node for a member that is filled by a container or encoder of its own.
     func addNode(at key: any CodingKey) -> JSONNode {
         // A node that is too deep is cut off, so it is not added here and does not make the path longer.
-        guard depth < JSONText.maximumDepth else {
+        guard exists, depth < JSONText.maximumDepth else {
+            if !exists { encoder.failKeptForTooLong() }
             let node = JSONNode(encoder, place, depth: depth + 1)
             node.checkDepth()
             return node
         }
-        let node = JSONNode(encoder, place(of: key), depth: depth + 1)
-        add(.node(node), key.stringValue)
-        return node
+        return JSONNode(encoder.json.addNode(to: index, at: key), of: encoder)
     }
 
     // MARK: - A single value
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    func encodeNil() throws {
-        try checkUndecided()
-        shape = .single(.null)
-    }
+    func encodeNil() throws { try single { addNil("") } }
 
     func encode<Value: Encodable & JSONConvertible>(_ value: Value) throws {
-        try checkUndecided()
-        shape = .single(try value.jsonContent(at: place))
+        try single { try add(value, "", at: place) }
     }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        try checkUndecided()
-        shape = .single(try encoder.jsonContent(of: value, at: place, depth: depth + 1))
+        try single { try add(value, "", at: place) }
     }
 
-    private func checkUndecided() throws {
-        if case .undecided = shape { return }
+    private func single(_ add: () throws -> Void) throws {
+        if case .undecided = shape {
+            try add()
+            return decide(.single)
+        }
         encoder.fail("it encodes a single value beside another one", at: place)
         try encoder.check()
     }

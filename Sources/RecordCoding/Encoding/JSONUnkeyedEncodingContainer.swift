@@ -3,16 +3,16 @@ struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     let node: JSONNode
 
     var codingPath: [any CodingKey] { node.codingPath }
-    var count: Int { node.members.count }
+    var count: Int { node.count }
 
-    func encodeNil() { node.add(.null) }
+    func encodeNil() { node.addNil("") }
 
     func encode<Value: Encodable & JSONConvertible>(_ value: Value) throws {
-        node.add(try value.jsonContent(at: node.place(of: key)))
+        try node.add(value, "", at: node.place(of: key))
     }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        node.add(try node.encoder.jsonContent(of: value, at: node.place(of: key), depth: node.depth + 1))
+        try node.add(value, "", at: node.place(of: key))
     }
 
     func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {

@@ -46,21 +46,8 @@ public struct RecordEncoder: Sendable {
     /// - Throws: `EncodingError` with the coding path and an underlying ``RecordCodingError``; any error that
     ///   the value's own `encode(to:)` throws, unchanged.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
-        do throws(RecordCodingError) {
-            try RecordLimits.checkRecordName(recordID.recordName)
-            try RecordLimits.check(recordID.zoneID)
-            try RecordLimits.checkRecordType(recordType)
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
-        let fields = try FieldEncoder.fields(of: value)
-        let record = Record(recordType: recordType, recordID: recordID, fields: fields)
-        do throws(RecordCodingError) {
-            try RecordLimits.checkSize(of: record)
-        } catch {
-            throw CodingPlace([]).encodingError(value, error)
-        }
-        return record
+        let fields = try fields(of: value, recordType, recordID)
+        return Record.new(recordType, recordID, fields)
     }
 
     /// Encodes a model under its own record name and type.
@@ -74,19 +61,48 @@ public struct RecordEncoder: Sendable {
     ///   differ, or if ``RecordCodable/encryptedFields`` names something that isn't a field or can't be
     ///   encrypted.
     public func encode<M: RecordCodable>(_ model: M, zoneID: ZoneID = .default) throws -> Record {
-        let recordName = model.recordName
-        let recordID = RecordID(recordName: recordName, zoneID: zoneID)
-        var record = try encode(model, recordType: M.recordType, recordID: recordID)
-        let encrypted = M.encryptedFields
-        if !encrypted.isEmpty { record.encryptedFields = try checked(encrypted, of: model, in: record) }
+        let recordID = RecordID(recordName: model.recordName, zoneID: zoneID)
+        let recordType = M.recordType
+        let fields = try fields(of: model, recordType, recordID)
+        try checkName(of: model, is: recordID.recordName)
+        guard M.encryptedFields.isEmpty else {
+            var record = Record.new(recordType, recordID, fields)
+            record.encryptedFields = try checked(M.encryptedFields, of: model, in: record)
+            return record
+        }
+        return Record.new(recordType, recordID, fields)
+    }
+
+    private func checkName(of model: some RecordCodable, is name: String) throws {
         let secondName = model.recordName
-        guard secondName.isIdentical(to: recordName) else {
+        guard secondName.isIdentical(to: name) else {
             throw CodingPlace([]).encodingError(
                 model,
-                .unstableRecordName(first: recordName.abbreviated, second: secondName.abbreviated)
+                .unstableRecordName(first: name.abbreviated, second: secondName.abbreviated)
             )
         }
-        return record
+    }
+
+    /// The fields of a record whose names are valid.
+    private func fields<T: Encodable>(
+        of value: T,
+        _ recordType: String,
+        _ recordID: RecordID
+    ) throws -> [String: RecordValue] {
+        do throws(RecordCodingError) {
+            try RecordLimits.checkRecordName(recordID.recordName)
+            try RecordLimits.check(recordID.zoneID)
+            try RecordLimits.checkRecordType(recordType)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
+        }
+        let fields = try FieldEncoder.fields(of: value)
+        do throws(RecordCodingError) {
+            try RecordLimits.checkSize(of: fields, recordID.recordName)
+        } catch {
+            throw CodingPlace([]).encodingError(value, error)
+        }
+        return fields
     }
 
     /// The names of the fields to encrypt, each of which must be that of a field that can be encrypted.

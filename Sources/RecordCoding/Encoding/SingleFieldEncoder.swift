@@ -16,7 +16,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         fileprivate var depth = 0
         fileprivate var expected: any FieldConvertible.Type = String.self
         /// What was encoded, if it is of another kind.
-        fileprivate var other: JSONNode?
+        fileprivate var other: Int?
     }
 
     private let encoder: FieldEncoder
@@ -32,7 +32,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     static func fieldValue(
         of value: some Encodable,
         as type: any FieldConvertible.Type,
-        at place: CodingPlace,
+        at place: consuming CodingPlace,
         depth: Int = 1,
         encoder: FieldEncoder
     ) throws -> RecordValue {
@@ -43,13 +43,19 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         swap(&outer, &encoder.single)
         let outerResult = encoder.singleResult
         encoder.singleResult = nil
+        let mark = encoder.json.begin()
         defer {
             swap(&outer, &encoder.single)
             encoder.singleResult = outerResult
+            encoder.json.end(mark)
         }
         let single = SingleFieldEncoder(encoder: encoder, number: number)
         try value.encode(to: single)
-        if let node = encoder.single.other { return try single.converted(node, of: value) }
+        if let node = encoder.single.other {
+            defer { encoder.json.removeText(after: mark) }
+            let start = encoder.json.complete(node, mark)
+            return try single.converted(Array(encoder.json.writer.bytes[start...]), of: value)
+        }
         guard let result = encoder.singleResult else { throw single.unexpected(value) }
         return result
     }
@@ -103,17 +109,20 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
 
     /// The node for a value of another kind.
     private func node() -> JSONNode {
-        if encoder.single.number != number || encoder.singleResult != nil { failBesideAnother() }
-        let node = encoder.single.other ?? JSONNode(encoder, place, depth: depth)
+        guard encoder.single.number == number, encoder.singleResult == nil else {
+            failBesideAnother()
+            return JSONNode(encoder, place, depth: depth)
+        }
+        let node = encoder.single.other ?? encoder.json.addNode(at: place, depth: depth)
         encoder.single.other = node
-        return node
+        return JSONNode(node, of: encoder)
     }
 
-    /// Reads a value of another kind as the decoder would.
-    private func converted(_ node: JSONNode, of value: some Encodable) throws -> RecordValue {
+    /// Reads the JSON of a value of another kind as the decoder would.
+    private func converted(_ text: [UInt8], of value: some Encodable) throws -> RecordValue {
         try encoder.check()
         func read<Field: FieldConvertible>(_ type: Field.Type) throws -> Field {
-            let json = try JSONValue(parsing: JSONContent.node(node).bytes)
+            let json = try JSONValue(parsing: text)
             let decoder = FieldDecoder([:], systemFields: nil, defaulting: nil)
             return try CodedValue.json(json).decode(type, at: place, depth: depth, decoder)
         }

@@ -3,17 +3,15 @@ protocol UnorderedEncodable {
     /// Whether the collection is written as an array and has no order of its own.
     static var isUnordered: Bool { get }
 
-    /// The contents of an array in an order that depends only on the values.
-    func sortedContents(_ encode: (any Encodable) throws -> JSONContent) throws -> [JSONContent]
+    /// The JSON of the elements of an array in an order that depends only on the values.
+    func sortedJSON(_ encode: (any Encodable) throws -> [UInt8]) throws -> [[UInt8]]
 }
 
 extension Set: UnorderedEncodable where Element: Encodable {
     static var isUnordered: Bool { true }
 
-    func sortedContents(_ encode: (any Encodable) throws -> JSONContent) throws -> [JSONContent] {
-        try map { try encode($0).bytes }
-            .sorted { $0.lexicographicallyPrecedes($1) }
-            .map(JSONContent.raw)
+    func sortedJSON(_ encode: (any Encodable) throws -> [UInt8]) throws -> [[UInt8]] {
+        try map { try encode($0) }.sorted { $0.lexicographicallyPrecedes($1) }
     }
 }
 
@@ -22,10 +20,10 @@ extension Dictionary: UnorderedEncodable where Key: Encodable, Value: Encodable 
     /// sorted keys.
     static var isUnordered: Bool { !(Key.self is any CodingKeyRepresentable.Type) }
 
-    func sortedContents(_ encode: (any Encodable) throws -> JSONContent) throws -> [JSONContent] {
-        try map { (key: try encode($0.key).bytes, value: try encode($0.value)) }
+    func sortedJSON(_ encode: (any Encodable) throws -> [UInt8]) throws -> [[UInt8]] {
+        try map { (key: try encode($0.key), value: try encode($0.value)) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }
-            .flatMap { [.raw($0.key), $0.value] }
+            .flatMap { [$0.key, $0.value] }
     }
 }
 

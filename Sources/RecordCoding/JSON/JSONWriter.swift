@@ -59,15 +59,17 @@ package struct JSONWriter {
     /// that reading them as numbers is an error.
     package mutating func double(_ value: Double) {
         guard value.isFinite else { return string(value.description) }
-        appendShortest(value, withoutZero: false)
+        appendNumber(value.description, withoutZero: false)
     }
 
     /// Writes the shortest decimal that is read as the same number, which must be finite.
-    mutating func shortest(_ value: Double) { appendShortest(value, withoutZero: true) }
+    mutating func shortest(_ value: some BinaryFloatingPoint & LosslessStringConvertible) {
+        appendNumber(value.description, withoutZero: true)
+    }
 
-    private mutating func appendShortest(_ value: Double, withoutZero: Bool) {
+    private mutating func appendNumber(_ text: String, withoutZero: Bool) {
         separate()
-        var text = value.description
+        var text = text
         text.withUTF8 { text in
             let end = text.count - 2
             let isWhole = end > 0 && text[end] == UInt8(ascii: ".") && text[end + 1] == UInt8(ascii: "0")
@@ -100,6 +102,9 @@ package struct JSONWriter {
         separate()
         bytes.append(contentsOf: json)
     }
+
+    /// Lets the next key or value follow without a comma.
+    mutating func restart() { needsComma = false }
 
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }

@@ -20,12 +20,20 @@ extension RecordLimits {
     /// - Throws: ``RecordCodingError/tooLarge(recordName:size:limit:largestFields:)`` with the three largest
     ///   fields.
     public static func checkSize(of record: Record) throws(RecordCodingError) {
-        let size = record.size
+        try checkSize(of: record.fields, record.recordID.recordName)
+    }
+
+    /// Checks that the fields of a record are not too large.
+    static func checkSize(
+        of fields: [String: RecordValue],
+        _ recordName: String
+    ) throws(RecordCodingError) {
+        let size = fields.size
         guard size > maximumRecordBytes else { return }
-        let sizes = record.fields.map { RecordCodingError.FieldSize(name: $0.key, size: $0.value.size) }
+        let sizes = fields.map { RecordCodingError.FieldSize(name: $0.key, size: $0.value.size) }
         let sorted = sizes.sorted { ($1.size, $0.name) < ($0.size, $1.name) }
         throw .tooLarge(
-            recordName: record.recordID.recordName.abbreviated,
+            recordName: recordName.abbreviated,
             size: size,
             limit: maximumRecordBytes,
             largestFields: Array(sorted.prefix(3))

@@ -6,7 +6,12 @@ extension Record {
     /// list's elements, and 0 for a file or null. It includes the engine's own fields.
     ///
     /// - Complexity: O(*n*), where *n* is the number of values.
-    public var size: Int { fields.values.reduce(0) { $0 + $1.size } }
+    public var size: Int { fields.size }
+}
+
+extension [String: RecordValue] {
+    /// The sum of the sizes of the values.
+    var size: Int { values.reduce(0) { $0 + $1.size } }
 }
 
 extension RecordValue {

@@ -8,7 +8,7 @@ final class SchemaEncoder: Encoder {
     private var untyped: [String: CodingPlace] = [:]
     private var keyTypes: [any CodingKey.Type] = []
     /// Receives what the schema ignores.
-    private let ignoring = FieldEncoder(ModelFacts.of(Never.self))
+    private let ignoring = FieldEncoder()
 
     private init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
 

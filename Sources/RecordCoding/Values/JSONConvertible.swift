@@ -2,15 +2,15 @@ import Foundation
 
 /// A type that is encoded as one JSON value, in the default form of Foundation's `JSONEncoder`.
 protocol JSONConvertible: Codable, SendableMetatype {
-    /// Converts the value to JSON, or throws.
-    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent
+    /// Writes the value as JSON, or throws.
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws
 
     /// Reads a JSON value.
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws
 }
 
 extension String: JSONConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .string(self) }
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) { writer.string(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .string(let string) = value else {
@@ -21,7 +21,7 @@ extension String: JSONConvertible {
 }
 
 extension Bool: JSONConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .bool(self) }
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) { writer.bool(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .bool(let bool) = value else {
@@ -32,7 +32,13 @@ extension Bool: JSONConvertible {
 }
 
 extension FixedWidthInteger where Self: Codable {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .number(description) }
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) {
+        if Self.isSigned {
+            writer.int(Int64(truncatingIfNeeded: self))
+        } else {
+            writer.uint(UInt64(truncatingIfNeeded: self))
+        }
+    }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .number(let text, _) = value else {
@@ -58,14 +64,11 @@ extension UInt32: JSONConvertible {}
 extension UInt64: JSONConvertible {}
 
 extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
         guard isFinite else {
             throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: description) }
         }
-        let text = description
-        // Only a whole number ends with a zero and has a point before it.
-        guard text.utf8.last == UInt8(ascii: "0"), text.hasSuffix(".0") else { return .number(text) }
-        return .number(String(text.dropLast(2)))
+        writer.shortest(self)
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
@@ -78,13 +81,6 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
 }
 
 extension Double: JSONConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
-        guard isFinite else {
-            throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: description) }
-        }
-        return .double(self)
-    }
-
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .number(let text, let double) = value else {
             throw place().mismatch(Double.self, expected: "a number", found: value.kind)
@@ -99,11 +95,11 @@ extension Double: JSONConvertible {
 extension Float: JSONConvertible {}
 
 extension Date: JSONConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
         guard RecordLimits.allows(self) else {
             throw place().encodingError(self) { .dateOutOfRange(field: $0, value: shown) }
         }
-        return try timeIntervalSinceReferenceDate.jsonContent(at: place())
+        try timeIntervalSinceReferenceDate.write(to: &writer, at: place())
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
@@ -112,8 +108,8 @@ extension Date: JSONConvertible {
 }
 
 extension Data: JSONConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent {
-        .string(base64EncodedString())
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) {
+        writer.string(base64EncodedString())
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
@@ -125,9 +121,9 @@ extension Data: JSONConvertible {
 
 extension URL: JSONConvertible {
     /// Converts the URL to its text; throws for a file URL, whose path has no meaning on another device.
-    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
         if isFileURL { throw place().encodingError(self) { .nestedFile(field: $0) } }
-        return .string(try text(at: place()))
+        writer.string(try text(at: place()))
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
@@ -138,7 +134,7 @@ extension URL: JSONConvertible {
 }
 
 extension Decimal: JSONConvertible {
-    func jsonContent(at place: @autoclosure () -> CodingPlace) throws -> JSONContent {
+    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
         let text = description
         guard !isNaN else {
             throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: text) }
@@ -146,7 +142,7 @@ extension Decimal: JSONConvertible {
         guard Decimal(string: text) == self else {
             throw place().encodingError(self) { .precisionLoss(field: $0, value: text) }
         }
-        return .number(text)
+        writer.raw(text.utf8)
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {

@@ -1,7 +1,6 @@
 /// What the coders need to know about a model's type.
 final class ModelFacts: Sendable {
     private static let table = TypeTable<ModelFacts>()
-    private static let unknownOrder = FieldOrder([])
 
     /// The facts about a type, computed once.
     static func of(_ type: Any.Type) -> ModelFacts { table.value(of: type) { ModelFacts(type) } }
@@ -22,7 +21,7 @@ final class ModelFacts: Sendable {
         model = type as? any RecordCodable.Type
         storing = type as? any SystemFieldsStoring.Type
         defaulting = type as? any FieldDefaulting.Type
-        order = ModelFacts.unknownOrder
+        order = FieldOrder.unknown
     }
 
     private init(_ facts: ModelFacts, _ order: FieldOrder) {

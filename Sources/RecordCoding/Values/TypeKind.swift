@@ -61,14 +61,20 @@ struct TypeKind: Sendable {
 
 /// The kinds of types for one coder, which looks up most of them without a lock.
 struct TypeKinds {
-    private let known = TypeKind.table.snapshot
+    private var known = TypeKind.table.snapshot
 
-    func field(_ type: Any.Type) -> TypeKind.Field {
-        known[ObjectIdentifier(type)]?.field ?? TypeKind.field(of: type)
+    mutating func field(_ type: Any.Type) -> TypeKind.Field {
+        if let kind = known[ObjectIdentifier(type)]?.field { return kind }
+        let kind = TypeKind.field(of: type)
+        known = TypeKind.table.snapshot
+        return kind
     }
 
-    func json(_ type: Any.Type) -> TypeKind.JSON {
-        known[ObjectIdentifier(type)]?.json ?? TypeKind.json(of: type)
+    mutating func json(_ type: Any.Type) -> TypeKind.JSON {
+        if let kind = known[ObjectIdentifier(type)]?.json { return kind }
+        let kind = TypeKind.json(of: type)
+        known = TypeKind.table.snapshot
+        return kind
     }
 }
 

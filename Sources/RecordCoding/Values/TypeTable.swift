@@ -5,7 +5,7 @@ import class Foundation.NSLock
 /// `@unchecked Sendable` is correct because `values` is accessed only while the lock is held.
 final class TypeTable<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
-    private var values = TypeMap<Value>()
+    @exclusivity(unchecked) private var values = TypeMap<Value>()
 
     /// All values so far, for many look-ups without the lock.
     var snapshot: TypeMap<Value> {
@@ -18,9 +18,15 @@ final class TypeTable<Value: Sendable>: @unchecked Sendable {
     ///
     /// If several threads need it at once, each may run the closure, and all get the first result.
     func value(of type: Any.Type, make: () -> Value) -> Value {
-        if let value = snapshot[ObjectIdentifier(type)] { return value }
+        if let value = known(type) { return value }
         let value = make()
         return update(of: type) { $0 ?? value } ?? value
+    }
+
+    private func known(_ type: Any.Type) -> Value? {
+        lock.lock()
+        defer { lock.unlock() }
+        return values[ObjectIdentifier(type)]
     }
 
     /// Replaces the value of a type, and returns the new one.
@@ -30,11 +36,7 @@ final class TypeTable<Value: Sendable>: @unchecked Sendable {
         defer { lock.unlock() }
         let id = ObjectIdentifier(type)
         let value = change(values[id])
-        // A copy, since look-ups are frequent and changes are not: then `values` is only loaded and stored, and
-        // the compiler needs no checks at run time that accesses do not overlap.
-        var changed = values
-        changed[id] = value
-        values = changed
+        values[id] = value
         return value
     }
 }
