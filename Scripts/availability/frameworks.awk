@@ -61,7 +61,15 @@ function holds(condition, platform,    atom, value, name) {
         condition = substr(condition, 1, RSTART - 1) value substr(condition, RSTART + RLENGTH)
     }
     gsub(/ /, "", condition)
-    if (condition !~ /^[01!&|]+$/) return 2
+    while (match(condition, /[(][01!&|]+[)]/)) {
+        name = truth(substr(condition, RSTART + 1, RLENGTH - 2))
+        condition = substr(condition, 1, RSTART - 1) name substr(condition, RSTART + RLENGTH)
+    }
+    return condition ~ /^[01!&|]+$/ ? truth(condition) : 2
+}
+
+# The value of a condition of zeros and ones without parentheses.
+function truth(condition) {
     gsub(/!0/, "t", condition)
     gsub(/!1/, "f", condition)
     gsub(/t/, "1", condition)

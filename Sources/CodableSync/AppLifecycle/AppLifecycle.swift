@@ -56,7 +56,7 @@ public struct AppLifecycle: Sendable {
                 return nil
             }
             var outcomes: [NotificationOutcome] = []
-            for await outcome in group {
+            while let outcome = await group.next() {
                 if let outcome { outcomes.append(outcome) }
                 if outcome == nil || outcomes.count == pushes.count { group.cancelAll() }
             }
