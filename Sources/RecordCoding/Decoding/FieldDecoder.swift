@@ -9,6 +9,14 @@ final class FieldDecoder: Decoder {
     var single = SingleFieldDecoder.State()
     /// The number of such values so far.
     var singleCount = 0
+    /// The JSON of fields, from the time when each is decoded. Its functions call nothing that could access it
+    /// too, so the compiler needs no checks at run time that accesses do not overlap.
+    @exclusivity(unchecked) var json = JSONTable()
+    /// The number of texts in it.
+    var textCount = 0
+    /// The places of these texts; most records have one text at most.
+    var firstTextPlace = CodingPlace([])
+    var otherTextPlaces: [CodingPlace] = []
 
     private let fields: [String: RecordValue]
     /// What the model finds as its system fields; `nil` if it does not store them.
@@ -81,26 +89,27 @@ final class FieldDecoder: Decoder {
         at place: @autoclosure () -> CodingPlace
     ) throws -> Value {
         guard let field = present(name) else { return try absentValue(type, name, at: place()) }
-        return try CodedValue.field(field).decode(type, at: place(), depth: 1, self)
+        return try decode(type, from: field, at: place(), depth: 1)
     }
 
     /// The decoder of a container that a model nests manually.
-    func nested(_ key: any CodingKey) throws -> CodedValueDecoder {
+    func nested(_ key: any CodingKey) throws -> any Decoder {
         let place = CodingPlace([], key)
         let name = key.stringValue
         guard let field = try present(name) ?? defaultValue(name, at: place) ?? self[name] else {
             throw missing(at: place)
         }
-        return CodedValueDecoder(try CodedValue.field(field).opened(at: place), place, 1, self)
+        return try decoder(of: field, at: place, depth: 1)
     }
 
     /// The decoder of a superclass, which may have encoded nothing.
-    func superDecoder() throws -> CodedValueDecoder {
+    func superDecoder() throws -> any Decoder {
         let place = CodingPlace([], SuperKey())
         let name = SuperKey().stringValue
-        let field = try present(name) ?? defaultValue(name, at: place)
-        let value = try field.map { try CodedValue.field($0).opened(at: place) } ?? .json(.null)
-        return CodedValueDecoder(value, place, 1, self)
+        guard let field = try present(name) ?? defaultValue(name, at: place) else {
+            return nullDecoder(at: place, depth: 1)
+        }
+        return try decoder(of: field, at: place, depth: 1)
     }
 }
 
@@ -122,14 +131,14 @@ extension FieldDecoder {
             if let value = decodedFromNull(type, at: place) { return value }
         }
         guard let field = try defaultValue(name, at: place) else { throw missing(at: place) }
-        return try CodedValue.field(field).decode(type, at: place, depth: 1, self)
+        return try decode(type, from: field, at: place, depth: 1)
     }
 
     /// The value that a type decodes from null, for example a property wrapper around an optional; `nil` if
     /// it refuses null.
     private func decodedFromNull<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) -> Value? {
         do {
-            return try CodedValue.field(.null).decode(type, at: place, depth: 1, self)
+            return try decode(type, from: .null, at: place, depth: 1)
         } catch {
             // The error would be about a null that the record does not have; the field is missing.
             return nil

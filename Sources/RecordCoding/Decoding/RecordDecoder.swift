@@ -23,21 +23,21 @@ public struct RecordDecoder: Sendable {
     ///   ``RecordCodable`` value's record name differs from the record's, or if a field has an invalid name;
     ///   any error that the value's own `init(from:)` throws, unchanged.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
-        let value = try decode(type, from: record, systemFields: record.systemFieldsBlob)
-        if let model = ModelFacts.of(type).model {
-            try checkName(of: value, model, record.recordID.recordName)
-        }
+        let facts = ModelFacts.of(type)
+        var value = try decode(type, facts, from: record, systemFields: record.systemFieldsBlob)
+        if let model = facts.model { try checkName(of: &value, model, record.recordID.recordName) }
         return value
     }
 
+    /// Checks the record name of a value, which is `inout` only so that it is read in place, without a copy.
     private func checkName<Value, Model: RecordCodable>(
-        of value: Value,
+        of value: inout Value,
         _ model: Model.Type,
         _ recordName: String
     ) throws {
         guard Value.self == Model.self else { return }
         // The types are the same, and a cast with `as?` takes several times as long.
-        let modelName = withUnsafePointer(to: value) {
+        let modelName = withUnsafePointer(to: &value) {
             UnsafeRawPointer($0).assumingMemoryBound(to: Model.self).pointee.recordName
         }
         guard !modelName.isIdentical(to: recordName) else { return }
@@ -52,6 +52,15 @@ public struct RecordDecoder: Sendable {
         from record: Record,
         systemFields: @autoclosure () -> Data?
     ) throws -> T {
+        try decode(type, ModelFacts.of(type), from: record, systemFields: systemFields())
+    }
+
+    private func decode<T: Decodable>(
+        _ type: T.Type,
+        _ facts: ModelFacts,
+        from record: Record,
+        systemFields: @autoclosure () -> Data?
+    ) throws -> T {
         do throws(RecordCodingError) {
             // A string with different bytes may equal a key of the model, and would be read in place of that
             // key's field.
@@ -59,7 +68,6 @@ public struct RecordDecoder: Sendable {
         } catch {
             throw CodingPlace([]).corrupted(error)
         }
-        let facts = ModelFacts.of(type)
         let systemFields = facts.storing == nil ? nil : systemFields()
         let decoder = FieldDecoder(
             record.fields,

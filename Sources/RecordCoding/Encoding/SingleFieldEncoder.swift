@@ -113,9 +113,9 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     private func converted(_ node: JSONNode, of value: some Encodable) throws -> RecordValue {
         try encoder.check()
         func read<Field: FieldConvertible>(_ type: Field.Type) throws -> Field {
-            let json = try JSONValue(parsing: JSONContent.node(node).bytes)
             let decoder = FieldDecoder([:], systemFields: nil, defaulting: nil)
-            return try CodedValue.json(json).decode(type, at: place, depth: depth, decoder)
+            return try decoder.jsonDecoder(of: JSONContent.node(node).data, at: place, depth: depth)
+                .decoded(type)
         }
         let field: any FieldConvertible
         do { field = try read(expected) } catch { throw unexpected(value) }

@@ -13,7 +13,7 @@ extension String: JSONConvertible {
     func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .string(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .string(let string) = value else {
+        guard let string = value.string else {
             throw place().mismatch(String.self, expected: "a string", found: value.kind)
         }
         self = string
@@ -24,7 +24,7 @@ extension Bool: JSONConvertible {
     func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .bool(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .bool(let bool) = value else {
+        guard let bool = value.bool else {
             throw place().mismatch(Bool.self, expected: "a Boolean", found: value.kind)
         }
         self = bool
@@ -35,13 +35,10 @@ extension FixedWidthInteger where Self: Codable {
     func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .number(description) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, _) = value else {
+        guard value.isNumber else {
             throw place().mismatch(Self.self, expected: "an integer", found: value.kind)
         }
-        // A number that another program wrote with a zero fraction or an exponent may still be an integer.
-        // Beyond 2⁵³, a double may differ from the number that was written.
-        let number = Double(text).flatMap { $0.magnitude < 0x1p53 ? Self(exactly: $0) : nil }
-        guard let integer = Self(text) ?? number else { throw place().outOfRange(Self.self, text) }
+        guard let integer = value.integer(Self.self) else { throw place().outOfRange(Self.self, value.text) }
         self = integer
     }
 }
@@ -69,10 +66,12 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, _) = value else {
+        guard value.isNumber else {
             throw place().mismatch(Self.self, expected: "a number", found: value.kind)
         }
-        guard let number = Self(text), number.isFinite else { throw place().outOfRange(Self.self, text) }
+        guard let number = Self(value.text), number.isFinite else {
+            throw place().outOfRange(Self.self, value.text)
+        }
         self = number
     }
 }
@@ -86,11 +85,11 @@ extension Double: JSONConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, let double) = value else {
+        guard value.isNumber else {
             throw place().mismatch(Double.self, expected: "a number", found: value.kind)
         }
-        guard let number = double ?? Double(text), number.isFinite else {
-            throw place().outOfRange(Double.self, text)
+        guard let number = value.double, number.isFinite else {
+            throw place().outOfRange(Double.self, value.text)
         }
         self = number
     }
@@ -150,11 +149,11 @@ extension Decimal: JSONConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, _) = value else {
+        guard value.isNumber else {
             throw place().mismatch(Decimal.self, expected: "a number", found: value.kind)
         }
-        guard let decimal = Decimal(string: text), !decimal.isNaN else {
-            throw place().outOfRange(Decimal.self, text)
+        guard let decimal = Decimal(string: value.text), !decimal.isNaN else {
+            throw place().outOfRange(Decimal.self, value.text)
         }
         self = decimal
     }
