@@ -1,3 +1,5 @@
+import Foundation
+
 extension FieldDecoder {
     /// Decodes a field, or an element of a list, as the inverse of the encoder's rules.
     func decode<Value: Decodable>(
@@ -6,6 +8,10 @@ extension FieldDecoder {
         at place: @autoclosure () -> CodingPlace,
         depth: Int
     ) throws -> Value {
+        // The most common types beyond those that a container has functions for.
+        if Value.self == UUID.self { return unsafeBitCast(try UUID(field: field, at: place()), to: type) }
+        if Value.self == Date.self { return unsafeBitCast(try Date(field: field, at: place()), to: type) }
+        if Value.self == URL.self { return unsafeBitCast(try URL(field: field, at: place()), to: type) }
         let kind = kinds.field(type)
         switch kind {
         case .value(let type): return try value(of: field, as: type, at: place())

@@ -19,6 +19,8 @@ final class FieldDecoder: Decoder {
     var otherTextPlaces: [CodingPlace] = []
 
     private let fields: [String: RecordValue]
+    /// Where the fields are, as long as the model is being decoded.
+    var positions = FieldPositions()
     /// What the model finds as its system fields; `nil` if it does not store them.
     private let systemFields: RecordValue?
     /// The model, if it has defaults for missing fields.
@@ -56,6 +58,7 @@ final class FieldDecoder: Decoder {
 
     subscript(name: String) -> RecordValue? {
         if let systemFields, name == SystemFieldsKey.name { return systemFields }
+        if let position = positions.position(of: name) { return fields.values[position] }
         return ReservedField.isReserved(name) ? nil : fields[name]
     }
 

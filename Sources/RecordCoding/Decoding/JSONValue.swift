@@ -1,6 +1,7 @@
-/// One value of JSON in a field.
+/// One value of JSON in a field, as long as it is being decoded.
 struct JSONValue {
-    private let root: FieldDecoder
+    /// Whoever decodes the value keeps its decoder alive, so this needs not be retained.
+    private unowned(unsafe) let root: FieldDecoder
     private let token: JSONToken
 
     @inline(__always)

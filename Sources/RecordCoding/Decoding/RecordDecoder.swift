@@ -29,7 +29,6 @@ public struct RecordDecoder: Sendable {
         return value
     }
 
-    /// Checks the record name of a value, which is `inout` only so that it is read in place, without a copy.
     private func checkName<Value, Model: RecordCodable>(
         of value: inout Value,
         _ model: Model.Type,
@@ -37,14 +36,18 @@ public struct RecordDecoder: Sendable {
     ) throws {
         guard Value.self == Model.self else { return }
         // The types are the same, and a cast with `as?` takes several times as long.
-        let modelName = withUnsafePointer(to: &value) {
-            UnsafeRawPointer($0).assumingMemoryBound(to: Model.self).pointee.recordName
+        let modelName = withUnsafeMutablePointer(to: &value) {
+            name(of: &UnsafeMutableRawPointer($0).assumingMemoryBound(to: Model.self).pointee)
         }
         guard !modelName.isIdentical(to: recordName) else { return }
         throw CodingPlace([]).corrupted(
             .recordNameMismatch(recordName: recordName.abbreviated, modelName: modelName.abbreviated)
         )
     }
+
+    /// The record name of a model, which is `inout` only so that it is read in place: models are large to copy.
+    @inline(never)
+    private func name<Model: RecordCodable>(of model: inout Model) -> String { model.recordName }
 
     /// Decodes fields, and passes a blob to a value that stores system fields; no other value needs the blob.
     func decode<T: Decodable>(
@@ -61,20 +64,17 @@ public struct RecordDecoder: Sendable {
         from record: Record,
         systemFields: @autoclosure () -> Data?
     ) throws -> T {
-        do throws(RecordCodingError) {
-            // A string with different bytes may equal a key of the model, and would be read in place of that
-            // key's field.
-            try RecordLimits.checkForeignFieldNames(record.fields.keys)
-        } catch {
-            throw CodingPlace([]).corrupted(error)
-        }
         let systemFields = facts.storing == nil ? nil : systemFields()
         let decoder = FieldDecoder(
             record.fields,
             systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
             defaulting: facts.defaulting
         )
-        var value = try T(from: decoder)
+        var value = try FieldPositions.with(record.fields) { positions in
+            decoder.positions = positions
+            defer { decoder.positions = FieldPositions() }
+            return try T(from: decoder)
+        }
         // A model may omit the key from its coding keys.
         if let storing = facts.storing { store(systemFields, in: &value, storing) }
         return value

@@ -1,14 +1,12 @@
-import struct Foundation.Data
+import Foundation
 
 /// JSON texts, each followed by a table of its values, which refer to the text.
 ///
 /// No string is created for a key or a number, and all texts and tables share one allocation. Nothing is ever
 /// removed, so a position of a value stays valid as long as the table exists.
 struct JSONTable {
-    /// The texts and tokens, and then free space; tokens are not aligned.
-    var bytes: [UInt8] = []
-    /// Where the free space begins.
-    var end = 0
+    /// The texts and tokens; tokens are not aligned.
+    private var bytes: [UInt8] = []
     /// For objects with many members, the position of each member's key by name, once that was needed.
     private var indexes: [Int: [String: Int]] = [:]
 
@@ -19,17 +17,15 @@ struct JSONTable {
     ///   - number: The number of the text, which its outermost value gets as its index.
     /// - Returns: The position of the outermost value.
     mutating func append(_ text: Data, number: Int) throws(JSONError) -> Int {
-        let start = end
+        let start = bytes.count
         // Positions are 32 bits wide; each byte of the text makes at most one token.
         guard text.count <= (Int(UInt32.max) - start) / (JSONToken.size + 1) - 1 else {
             throw JSONError(offset: 0, reason: "the text is too long")
         }
         // Few texts need more than three bytes of tokens for each of their own.
-        JSONTable.reserve(start + 4 * text.count + 4 * JSONToken.size, in: &bytes)
-        bytes.withUnsafeMutableBytes { bytes in
-            let space = UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
-            text.withUnsafeBytes { space.copyMemory(from: $0) }
-        }
+        let space = start + 4 * text.count + 4 * JSONToken.size
+        if space > bytes.capacity { bytes.reserveCapacity(max(space, 2 * bytes.capacity)) }
+        text.withUnsafeBytes { bytes.append(contentsOf: $0) }
         var taken: [UInt8] = []
         swap(&taken, &bytes)
         var builder = JSONTableBuilder(consume taken, text: start..<start + text.count, number: number)
@@ -37,17 +33,16 @@ struct JSONTable {
         do throws(JSONError) {
             try builder.read()
         } catch {
+            builder.reader.bytes.removeLast(builder.reader.bytes.count - start)
             throw JSONError(offset: error.offset - start, reason: error.reason)
         }
-        end = builder.end
         return start + text.count
     }
 
     /// Adds a null without a text.
     mutating func appendNull() -> Int {
-        let position = end
-        JSONTable.store(JSONToken(.null), at: position, in: &bytes)
-        end += JSONToken.size
+        let position = bytes.count
+        JSONTable.append(JSONToken(.null), to: &bytes)
         return position
     }
 
@@ -61,21 +56,15 @@ struct JSONTable {
     }
 
     @inline(__always)
-    static func store(_ token: JSONToken, at position: Int, in bytes: inout [UInt8]) {
-        reserve(position + JSONToken.size, in: &bytes)
+    static func replace(_ token: JSONToken, at position: Int, in bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: token, toByteOffset: position, as: JSONToken.self) }
     }
 
-    @inline(__always)
-    private static func reserve(_ count: Int, in bytes: inout [UInt8]) {
-        if count > bytes.count { grow(&bytes, to: max(count, 2 * bytes.count)) }
-    }
-
-    @inline(never)
-    private static func grow(_ bytes: inout [UInt8], to count: Int) {
-        var grown = [UInt8](repeating: 0, count: count)
-        grown.withUnsafeMutableBytes { grown in bytes.withUnsafeBytes { grown.copyMemory(from: $0) } }
-        bytes = grown
+    /// Appends a value without contents, or whose contents are not there yet.
+    static func append(_ token: JSONToken, to bytes: inout [UInt8]) {
+        var token = token
+        token.end = UInt32(truncatingIfNeeded: bytes.count + JSONToken.size)
+        withUnsafeBytes(of: token) { bytes.append(contentsOf: $0) }
     }
 }
 
@@ -107,7 +96,7 @@ extension JSONTable {
         var token = token(at: object)
         token.nextKey = object + JSONToken.size
         token.isSorted = isSorted(object)
-        JSONTable.store(token, at: object, in: &bytes)
+        JSONTable.replace(token, at: object, in: &bytes)
     }
 
     private func isSorted(_ object: Int) -> Bool {
@@ -146,7 +135,7 @@ extension JSONTable {
     private mutating func found(_ key: Int, in object: Int, _ token: JSONToken) -> Int {
         var token = token
         token.nextKey = Int(self.token(at: key + JSONToken.size).end)
-        JSONTable.store(token, at: object, in: &bytes)
+        JSONTable.replace(token, at: object, in: &bytes)
         return key + JSONToken.size
     }
 
@@ -202,6 +191,10 @@ extension JSONTable {
     @inline(__always)
     private func isKey(_ key: JSONToken, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard Int(key.count) == name.count, !key.isEscaped else { return false }
-        return bytes.withUnsafeBufferPointer { $0[key.text].elementsEqual(name) }
+        guard let start = name.baseAddress else { return true }
+        return bytes.withUnsafeBytes { bytes in
+            let text = UnsafeRawBufferPointer(rebasing: bytes[key.text])
+            return text.baseAddress.map { memcmp($0, start, name.count) == 0 } ?? true
+        }
     }
 }

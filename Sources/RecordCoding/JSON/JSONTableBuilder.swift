@@ -2,8 +2,6 @@
 struct JSONTableBuilder {
     /// The reader, which has the bytes of the table, so that these are never copied.
     var reader: JSONReader
-    /// Where the next token is written.
-    private(set) var end: Int
     /// The array or object that is being read.
     private var container = JSONToken.noContainer
     /// The number of values in it so far.
@@ -11,7 +9,6 @@ struct JSONTableBuilder {
 
     init(_ bytes: [UInt8], text: Range<Int>, number: Int) {
         reader = JSONReader(bytes, in: text)
-        end = text.upperBound
         count = number + 1
     }
 
@@ -53,7 +50,7 @@ struct JSONTableBuilder {
     }
 
     private mutating func open(_ kind: JSONToken.Kind) {
-        let position = UInt32(truncatingIfNeeded: end)
+        let position = UInt32(truncatingIfNeeded: reader.bytes.count)
         append(JSONToken(kind, in: container, at: count - 1))
         (container, count) = (position, 0)
     }
@@ -61,19 +58,13 @@ struct JSONTableBuilder {
     private mutating func close() {
         let position = Int(container)
         var token = token(at: position)
-        token.end = UInt32(truncatingIfNeeded: end)
+        token.end = UInt32(truncatingIfNeeded: reader.bytes.count)
         token.count = UInt32(truncatingIfNeeded: count)
-        JSONTable.store(token, at: position, in: &reader.bytes)
+        JSONTable.replace(token, at: position, in: &reader.bytes)
         (container, count) = (token.container, token.index + 1)
     }
 
-    private mutating func append(_ token: JSONToken) {
-        var token = token
-        let next = end + JSONToken.size
-        token.end = UInt32(truncatingIfNeeded: next)
-        JSONTable.store(token, at: end, in: &reader.bytes)
-        end = next
-    }
+    private mutating func append(_ token: JSONToken) { JSONTable.append(token, to: &reader.bytes) }
 
     private func token(at position: Int) -> JSONToken { JSONTable.token(at: position, in: reader.bytes) }
 }

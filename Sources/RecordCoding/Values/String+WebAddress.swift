@@ -34,7 +34,6 @@ extension UInt8 {
 
 /// A set of ASCII characters: one bit for each, so that a look-up takes a few instructions.
 struct ASCIISet: Sendable {
-    static let identifier = ASCIISet("_")
     static let address = ASCIISet("/.-_~?=&+,")
 
     private var bits: (low: UInt64, high: UInt64) = (0, 0)
