@@ -13,27 +13,36 @@ final class FieldDecoder: Decoder {
     /// too, so the compiler needs no checks at run time that accesses do not overlap.
     @exclusivity(unchecked) var json = JSONTable()
     /// The number of texts in it.
-    var textCount = 0
+    @exclusivity(unchecked) var textCount = 0
     /// The places of these texts; most records have one text at most.
-    var firstTextPlace = CodingPlace([])
-    var otherTextPlaces: [CodingPlace] = []
+    @exclusivity(unchecked) var firstTextPlace = CodingPlace([])
+    @exclusivity(unchecked) var otherTextPlaces: [CodingPlace] = []
 
     private let fields: [String: RecordValue]
-    /// Where the fields are, as long as the model is being decoded.
-    var positions = FieldPositions()
+    /// Where the fields are; the checks of overlapping accesses are off as for `json`.
+    @exclusivity(unchecked) private var positions: FieldPositions
     /// What the model finds as its system fields; `nil` if it does not store them.
     private let systemFields: RecordValue?
     /// The model, if it has defaults for missing fields.
     private let defaulting: (any FieldDefaulting.Type)?
 
+    /// Creates a decoder.
+    ///
+    /// - Throws: `DecodingError` for the first field with an invalid name.
     init(
         _ fields: [String: RecordValue],
         systemFields: RecordValue?,
         defaulting: (any FieldDefaulting.Type)?
-    ) {
+    ) throws {
         self.fields = fields
         self.systemFields = systemFields
         self.defaulting = defaulting
+        positions = FieldPositions(fields)
+        do throws(RecordCodingError) {
+            try positions.add(fields)
+        } catch {
+            throw CodingPlace([]).corrupted(error)
+        }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {

@@ -1,65 +1,58 @@
-/// Where the fields of a record are, for as long as a model is decoded: a look-up compares a few words, and hashes
-/// nothing.
+/// Where the first fields of a record are: a look-up compares a few words, and hashes nothing.
 ///
 /// It compares names by the bytes of the string values themselves. Strings with the same bytes are the same; other
 /// strings may also be equal, so a name that is not found must be looked up in the dictionary.
 struct FieldPositions {
     typealias Fields = [String: RecordValue]
-    typealias Entry = (name: (UInt64, UInt64), position: Fields.Index)
+    private typealias Entry = (name: (UInt64, UInt64), position: Fields.Index)
+    private typealias Four = (Entry, Entry, Entry, Entry)
 
-    private var entries: UnsafeBufferPointer<Entry>
+    /// Stored in place, since an array would be an allocation for each record.
+    private var entries: (Four, Four, Four, Four)
+    private var count = 0
 
-    /// No fields.
-    init() { entries = UnsafeBufferPointer(start: nil, count: 0) }
-
-    /// Passes the positions of fields, which are valid only within the closure.
-    ///
-    /// - Throws: `DecodingError` for the first field with an invalid name, before it calls the closure; any error
-    ///   of the closure.
-    static func with<Result>(_ fields: Fields, _ body: (FieldPositions) throws -> Result) throws -> Result {
-        // So few entries fit on the stack.
-        let capacity = fields.count <= 24 ? fields.count : 0
-        return try withUnsafeTemporaryAllocation(of: Entry.self, capacity: capacity) { entries in
-            var count = 0
-            defer { entries[..<count].deinitialize() }
-            let names = fields.keys
-            var position = names.startIndex
-            while position != names.endIndex {
-                let name = names[position]
-                try check(name)
-                if count < capacity, !ReservedField.isReserved(name) {
-                    entries.initializeElement(at: count, to: (bits(of: name), position))
-                    count += 1
-                }
-                names.formIndex(after: &position)
-            }
-            var positions = FieldPositions()
-            positions.entries = UnsafeBufferPointer(rebasing: entries[..<count])
-            return try body(positions)
-        }
+    /// The positions of no fields.
+    init(_ fields: Fields) {
+        let none: Entry = ((0, 0), fields.startIndex)
+        let four = (none, none, none, none)
+        entries = (four, four, four, four)
     }
 
-    private static func check(_ name: String) throws {
-        do throws(RecordCodingError) {
+    /// Adds the fields that are not reserved, as far as there is room, and checks the names of all.
+    mutating func add(_ fields: Fields) throws(RecordCodingError) {
+        let names = fields.keys
+        var position = names.startIndex
+        while position != names.endIndex {
+            let name = names[position]
             // A string with different bytes may equal a key of the model, and would be read in place of that key's
             // field.
             try RecordLimits.checkForeignFieldName(name)
-        } catch {
-            throw CodingPlace([]).corrupted(error)
+            if !ReservedField.isReserved(name) { add(name, position) }
+            names.formIndex(after: &position)
+        }
+    }
+
+    @inline(__always)
+    private mutating func add(_ name: String, _ position: Fields.Index) {
+        withUnsafeMutableBytes(of: &entries) { entries in
+            let entries = entries.assumingMemoryBound(to: Entry.self)
+            guard count < entries.count else { return }
+            entries[count] = (FieldPositions.bits(of: name), position)
+            count += 1
         }
     }
 
     /// The position of a field, which is not a reserved one; `nil` if it was not found.
+    ///
+    /// It changes nothing; it is `mutating` so that it reads the entries in place.
     @inline(__always)
-    func position(of name: String) -> Fields.Index? {
+    mutating func position(of name: String) -> Fields.Index? {
         let bits = FieldPositions.bits(of: name)
-        guard var entry = entries.baseAddress else { return nil }
-        let end = entry + entries.count
-        while entry < end {
-            if entry.pointee.name == bits { return entry.pointee.position }
-            entry += 1
+        return withUnsafeMutableBytes(of: &entries) { entries in
+            let entries = entries.assumingMemoryBound(to: Entry.self)
+            for index in 0..<count where entries[index].name == bits { return entries[index].position }
+            return nil
         }
-        return nil
     }
 
     @inline(__always)

@@ -13,7 +13,17 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     var codingPath: [any CodingKey] { root.path(of: object) }
 
-    var allKeys: [Key] { root.json.names(of: object).compactMap(Key.init(stringValue:)) }
+    // In place of `compactMap`, which creates several types at run time for each key.
+    var allKeys: [Key] {
+        let names = root.json.names(of: object)
+        return [Key](unsafeUninitializedCapacity: names.count) { keys, count in
+            for name in names {
+                guard let key = Key(stringValue: name) else { continue }
+                keys.initializeElement(at: count, to: key)
+                count += 1
+            }
+        }
+    }
 
     func contains(_ key: Key) -> Bool { root.json.member(key.stringValue, of: object) != nil }
 
@@ -33,9 +43,15 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        if let member = root.json.member(key.stringValue, of: object) {
-            return try decoder(member).decoded(type)
+        guard let member = root.json.member(key.stringValue, of: object) else {
+            return try absent(type, key)
         }
+        return try decoder(member).decoded(type)
+    }
+
+    // A function of its own; see `JSONValueDecoder.decodedOptional`.
+    @inline(never)
+    private func absent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         // An absent member is `nil` for an optional.
         guard case .optional = root.kinds.json(type), let optional = type as? any OptionalDecodable.Type,
             case let value as Value = optional.absent

@@ -34,10 +34,14 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     var codingPath: [any CodingKey] { root.path(of: position, in: container, at: Int(index)) }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try checkObject()
+        return KeyedDecodingContainer(JSONKeyedDecodingContainer(root, position, depth: Int(depth)))
+    }
+
+    private func checkObject() throws {
         guard root.json.token(at: position).kind == .object else {
             throw codingPlace.mismatch([String: Any].self, expected: "an object", found: value.kind)
         }
-        return KeyedDecodingContainer(JSONKeyedDecodingContainer(root, position, depth: Int(depth)))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -67,9 +71,13 @@ extension JSONValueDecoder {
         switch root.kinds.json(type) {
         case .value(let content): return try converted(type, as: content)
         case .optional: return try decodedOptional(type)
-        case .unordered, .container:
+        case .unordered, .container(isDictionary: false):
             try root.check(Int(depth), at: codingPlace)
             return try Value(from: self)
+        case .container(isDictionary: true):
+            try root.check(Int(depth), at: codingPlace)
+            guard let dictionary = type as? any StringDictionary.Type else { return try Value(from: self) }
+            return try converted(type, as: dictionary)
         }
     }
 
@@ -96,5 +104,45 @@ extension JSONValueDecoder {
         }
         // The types are the same; see `FieldDecoder.value`.
         return unsafeBitCast(try Content(json: value, at: codingPlace), to: Value.self)
+    }
+
+    private func converted<Value: Decodable, Dictionary: StringDictionary>(
+        _ type: Value.Type,
+        as dictionary: Dictionary.Type
+    ) throws -> Value {
+        guard Value.self == Dictionary.self else {
+            throw codingPlace.mismatch(Value.self, expected: "\(dictionary)", found: value.kind)
+        }
+        return unsafeBitCast(try Dictionary(decoding: self), to: Value.self)
+    }
+
+    /// The names of an object's members, sorted.
+    fileprivate func memberNames() throws -> [String] {
+        try checkObject()
+        root.json.open(position)
+        return root.json.names(of: position)
+    }
+
+    /// The decoder of a member's value.
+    fileprivate func member(_ name: String) -> JSONValueDecoder? {
+        guard let member = root.json.member(name, of: position) else { return nil }
+        return JSONValueDecoder(root, member, in: place, at: 0, depth: Int(depth) + 1)
+    }
+}
+
+/// A dictionary with strings as keys, seen without the type of its values.
+protocol StringDictionary {
+    /// Does the same as `init(from:)`, which creates many types at run time and converts all keys.
+    init(decoding json: JSONValueDecoder) throws
+}
+
+extension Dictionary: StringDictionary where Key == String, Value: Decodable {
+    init(decoding json: JSONValueDecoder) throws {
+        let names = try json.memberNames()
+        self.init(minimumCapacity: names.count)
+        for name in names {
+            guard let member = json.member(name) else { continue }
+            updateValue(try member.decoded(Value.self), forKey: name)
+        }
     }
 }

@@ -65,16 +65,12 @@ public struct RecordDecoder: Sendable {
         systemFields: @autoclosure () -> Data?
     ) throws -> T {
         let systemFields = facts.storing == nil ? nil : systemFields()
-        let decoder = FieldDecoder(
+        let decoder = try FieldDecoder(
             record.fields,
             systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
             defaulting: facts.defaulting
         )
-        var value = try FieldPositions.with(record.fields) { positions in
-            decoder.positions = positions
-            defer { decoder.positions = FieldPositions() }
-            return try T(from: decoder)
-        }
+        var value = try T(from: decoder)
         // A model may omit the key from its coding keys.
         if let storing = facts.storing { store(systemFields, in: &value, storing) }
         return value

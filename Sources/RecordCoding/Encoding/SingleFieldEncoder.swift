@@ -113,7 +113,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     private func converted(_ node: JSONNode, of value: some Encodable) throws -> RecordValue {
         try encoder.check()
         func read<Field: FieldConvertible>(_ type: Field.Type) throws -> Field {
-            let decoder = FieldDecoder([:], systemFields: nil, defaulting: nil)
+            let decoder = try FieldDecoder([:], systemFields: nil, defaulting: nil)
             return try decoder.jsonDecoder(of: JSONContent.node(node).data, at: place, depth: depth)
                 .decoded(type)
         }

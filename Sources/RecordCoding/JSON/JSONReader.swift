@@ -147,10 +147,13 @@ package struct JSONReader {
         return bytes[position]
     }
 
-    mutating func expect(_ byte: UInt8, _ reason: String) throws(JSONError) {
+    @inline(__always)
+    mutating func expect(_ byte: UInt8, _ reason: StaticString) throws(JSONError) {
         guard try peek() == byte else { throw error(reason) }
         position += 1
     }
+
+    private func error(_ reason: StaticString) -> JSONError { error("\(reason)") }
 
     func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 

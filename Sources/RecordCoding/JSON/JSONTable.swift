@@ -5,8 +5,10 @@ import Foundation
 /// No string is created for a key or a number, and all texts and tables share one allocation. Nothing is ever
 /// removed, so a position of a value stays valid as long as the table exists.
 struct JSONTable {
-    /// The texts and tokens; tokens are not aligned.
+    /// The texts and tokens, and then free space; tokens are not aligned.
     private var bytes: [UInt8] = []
+    /// Where the free space begins.
+    private var end = 0
     /// For objects with many members, the position of each member's key by name, once that was needed.
     private var indexes: [Int: [String: Int]] = [:]
 
@@ -17,13 +19,15 @@ struct JSONTable {
     ///   - number: The number of the text, which its outermost value gets as its index.
     /// - Returns: The position of the outermost value.
     mutating func append(_ text: Data, number: Int) throws(JSONError) -> Int {
-        let start = bytes.count
+        // What is behind the end was free space, or is left of a text with an error.
+        bytes.removeLast(bytes.count - end)
+        let start = end
         // Positions are 32 bits wide; each byte of the text makes at most one token.
         guard text.count <= (Int(UInt32.max) - start) / (JSONToken.size + 1) - 1 else {
             throw JSONError(offset: 0, reason: "the text is too long")
         }
         // Few texts need more than three bytes of tokens for each of their own.
-        let space = start + 4 * text.count + 4 * JSONToken.size
+        let space = start + 4 * text.count + JSONTable.space.count
         if space > bytes.capacity { bytes.reserveCapacity(max(space, 2 * bytes.capacity)) }
         text.withUnsafeBytes { bytes.append(contentsOf: $0) }
         var taken: [UInt8] = []
@@ -33,16 +37,16 @@ struct JSONTable {
         do throws(JSONError) {
             try builder.read()
         } catch {
-            builder.reader.bytes.removeLast(builder.reader.bytes.count - start)
             throw JSONError(offset: error.offset - start, reason: error.reason)
         }
+        end = builder.end
         return start + text.count
     }
 
     /// Adds a null without a text.
     mutating func appendNull() -> Int {
-        let position = bytes.count
-        JSONTable.append(JSONToken(.null), to: &bytes)
+        let position = end
+        JSONTable.append(JSONToken(.null), to: &bytes, at: &end)
         return position
     }
 
@@ -60,12 +64,19 @@ struct JSONTable {
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: token, toByteOffset: position, as: JSONToken.self) }
     }
 
-    /// Appends a value without contents, or whose contents are not there yet.
-    static func append(_ token: JSONToken, to bytes: inout [UInt8]) {
+    /// Stores a value without contents, or whose contents are not there yet, at the end.
+    @inline(__always)
+    static func append(_ token: JSONToken, to bytes: inout [UInt8], at end: inout Int) {
+        let position = end
+        end += JSONToken.size
+        if end > bytes.count { bytes.append(contentsOf: space) }
         var token = token
-        token.end = UInt32(truncatingIfNeeded: bytes.count + JSONToken.size)
-        withUnsafeBytes(of: token) { bytes.append(contentsOf: $0) }
+        token.end = UInt32(truncatingIfNeeded: end)
+        replace(token, at: position, in: &bytes)
     }
+
+    /// Space for a few tokens.
+    private static let space = [UInt8](repeating: 0, count: 8 * JSONToken.size)
 }
 
 // MARK: - Texts
@@ -169,12 +180,14 @@ extension JSONTable {
 
     /// The names of an object's members, sorted.
     func names(of object: Int) -> [String] {
+        let token = token(at: object)
         var names: [String] = []
+        names.reserveCapacity(Int(token.count))
         forEachKey(of: object) { _, key in
             names.append(string(key))
             return true
         }
-        return token(at: object).isSorted ? names : Set(names).sorted()
+        return token.isSorted ? names : Set(names).sorted()
     }
 
     /// Passes each key of an object and its position, as long as the closure returns `true`.

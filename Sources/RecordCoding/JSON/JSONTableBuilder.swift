@@ -2,6 +2,8 @@
 struct JSONTableBuilder {
     /// The reader, which has the bytes of the table, so that these are never copied.
     var reader: JSONReader
+    /// Where the next token is stored.
+    private(set) var end: Int
     /// The array or object that is being read.
     private var container = JSONToken.noContainer
     /// The number of values in it so far.
@@ -9,6 +11,7 @@ struct JSONTableBuilder {
 
     init(_ bytes: [UInt8], text: Range<Int>, number: Int) {
         reader = JSONReader(bytes, in: text)
+        end = text.upperBound
         count = number + 1
     }
 
@@ -50,7 +53,7 @@ struct JSONTableBuilder {
     }
 
     private mutating func open(_ kind: JSONToken.Kind) {
-        let position = UInt32(truncatingIfNeeded: reader.bytes.count)
+        let position = UInt32(truncatingIfNeeded: end)
         append(JSONToken(kind, in: container, at: count - 1))
         (container, count) = (position, 0)
     }
@@ -58,13 +61,15 @@ struct JSONTableBuilder {
     private mutating func close() {
         let position = Int(container)
         var token = token(at: position)
-        token.end = UInt32(truncatingIfNeeded: reader.bytes.count)
+        token.end = UInt32(truncatingIfNeeded: end)
         token.count = UInt32(truncatingIfNeeded: count)
         JSONTable.replace(token, at: position, in: &reader.bytes)
         (container, count) = (token.container, token.index + 1)
     }
 
-    private mutating func append(_ token: JSONToken) { JSONTable.append(token, to: &reader.bytes) }
+    private mutating func append(_ token: JSONToken) {
+        JSONTable.append(token, to: &reader.bytes, at: &end)
+    }
 
     private func token(at position: Int) -> JSONToken { JSONTable.token(at: position, in: reader.bytes) }
 }
