@@ -20,7 +20,12 @@ extension FieldDecoder {
     /// The decoder of the outermost value of a new text.
     private func decoder(of position: Int, at place: CodingPlace, _ depth: Int) -> JSONValueDecoder {
         let number = textCount
-        if number == 0 { firstTextPlace = place } else { otherTextPlaces.append(place) }
+        if number == 0 {
+            firstTextPlace = place
+        } else {
+            if number == 1 { otherTextPlaces.reserveCapacity(8) }
+            otherTextPlaces.append(place)
+        }
         textCount = number + 1
         return JSONValueDecoder(self, position, in: JSONToken.noContainer, at: number, depth: depth)
     }

@@ -56,11 +56,13 @@ extension JSONReader {
     }
 
     /// Reads the opening quote, and everything up to the closing quote or the first backslash.
+    @inline(__always)
     private mutating func plainString() throws(JSONError) -> Run {
         try expect(UInt8(ascii: "\""), "a string was expected")
         return try nextRun()
     }
 
+    @inline(__always)
     private mutating func nextRun() throws(JSONError) -> Run {
         let start = position
         let limit = limit

@@ -190,6 +190,7 @@ package struct JSONReader {
         return key
     }
 
+    @inline(__always)
     private mutating func nextMember(closing byte: UInt8) throws(JSONError) -> Bool {
         let next = try peek()
         if next == byte {

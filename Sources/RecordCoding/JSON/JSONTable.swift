@@ -5,10 +5,8 @@ import Foundation
 /// No string is created for a key or a number, and all texts and tables share one allocation. Nothing is ever
 /// removed, so a position of a value stays valid as long as the table exists.
 struct JSONTable {
-    /// The texts and tokens, and then free space; tokens are not aligned.
+    /// The texts, each with its tokens and then some unused space; tokens are not aligned.
     private var bytes: [UInt8] = []
-    /// Where the free space begins.
-    private var end = 0
     /// For objects with many members, the position of each member's key by name, once that was needed.
     private var indexes: [Int: [String: Int]] = [:]
 
@@ -19,9 +17,7 @@ struct JSONTable {
     ///   - number: The number of the text, which its outermost value gets as its index.
     /// - Returns: The position of the outermost value.
     mutating func append(_ text: Data, number: Int) throws(JSONError) -> Int {
-        // What is behind the end was free space, or is left of a text with an error.
-        bytes.removeLast(bytes.count - end)
-        let start = end
+        let start = bytes.count
         // Positions are 32 bits wide; each byte of the text makes at most one token.
         guard text.count <= (Int(UInt32.max) - start) / (JSONToken.size + 1) - 1 else {
             throw JSONError(offset: 0, reason: "the text is too long")
@@ -39,13 +35,13 @@ struct JSONTable {
         } catch {
             throw JSONError(offset: error.offset - start, reason: error.reason)
         }
-        end = builder.end
         return start + text.count
     }
 
     /// Adds a null without a text.
     mutating func appendNull() -> Int {
-        let position = end
+        let position = bytes.count
+        var end = position
         JSONTable.append(JSONToken(.null), to: &bytes, at: &end)
         return position
     }
@@ -131,11 +127,9 @@ extension JSONTable {
     /// Members are usually decoded in their order, so the one after the last found one is tried first.
     mutating func member(_ name: String, of object: Int) -> Int? {
         let token = token(at: object)
-        var name = name
         let next = token.nextKey
-        if token.isSorted, next < Int(token.end) {
-            let key = self.token(at: next)
-            if name.withUTF8({ isKey(key, $0) }) { return found(next, in: object, token) }
+        if token.isSorted, next < Int(token.end), isKey(self.token(at: next), name) {
+            return found(next, in: object, token)
         }
         guard let key = search(name, in: object, token) else { return nil }
         return found(key, in: object, token)
@@ -156,12 +150,11 @@ extension JSONTable {
             if indexes[object] == nil { indexes[object] = index(of: object) }
             return indexes[object]?[name]
         }
-        var name = name
         let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
         var found: Int?
         forEachKey(of: object) { position, key in
             // Two strings may be equal without having the same bytes, unless both are ASCII.
-            if name.withUTF8({ isKey(key, $0) }) || !(isASCII && key.isPlain) && string(key) == name {
+            if isKey(key, name) || !(isASCII && key.isPlain) && string(key) == name {
                 found = position
             }
             return found == nil || !token.isSorted
@@ -202,12 +195,14 @@ extension JSONTable {
 
     /// Whether a key has the same bytes as a name.
     @inline(__always)
-    private func isKey(_ key: JSONToken, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard Int(key.count) == name.count, !key.isEscaped else { return false }
-        guard let start = name.baseAddress else { return true }
-        return bytes.withUnsafeBytes { bytes in
-            let text = UnsafeRawBufferPointer(rebasing: bytes[key.text])
-            return text.baseAddress.map { memcmp($0, start, name.count) == 0 } ?? true
+    private func isKey(_ key: JSONToken, _ name: String) -> Bool {
+        if key.isEscaped { return false }
+        return name.withBytes { name in
+            guard Int(key.count) == name.count, let start = name.baseAddress else { return key.count == 0 }
+            return bytes.withUnsafeBytes { bytes in
+                let text = UnsafeRawBufferPointer(rebasing: bytes[key.text])
+                return text.baseAddress.map { memcmp($0, start, name.count) == 0 } ?? false
+            }
         }
     }
 }

@@ -3,7 +3,7 @@ struct JSONTableBuilder {
     /// The reader, which has the bytes of the table, so that these are never copied.
     var reader: JSONReader
     /// Where the next token is stored.
-    private(set) var end: Int
+    private var end: Int
     /// The array or object that is being read.
     private var container = JSONToken.noContainer
     /// The number of values in it so far.

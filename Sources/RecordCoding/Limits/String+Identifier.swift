@@ -3,8 +3,7 @@ extension String {
     ///
     /// The names of all fields are checked with every record, so eight bytes are tested at a time.
     var isIdentifier: Bool {
-        var text = self
-        return text.withUTF8 { text in
+        withBytes { text in
             let count = text.count
             guard 1...RecordLimits.maximumNameLength ~= count, text[0].isASCIILetter else { return false }
             let bytes = UnsafeRawBufferPointer(text)
@@ -23,6 +22,14 @@ extension String {
             }
             return String.areLegal(bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
         }
+    }
+
+    /// Passes the bytes in UTF-8, without copying the string to a variable as `withUTF8` requires.
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var text = self
+        return text.withUTF8(body)
     }
 
     /// Whether eight bytes are ASCII letters, digits and underscores.
