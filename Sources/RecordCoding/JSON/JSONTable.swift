@@ -198,10 +198,13 @@ extension JSONTable {
     private func isKey(_ key: JSONToken, _ name: String) -> Bool {
         if key.isEscaped { return false }
         return name.withBytes { name in
-            guard Int(key.count) == name.count, let start = name.baseAddress else { return key.count == 0 }
+            guard Int(key.count) == name.count else { return false }
+            guard let name = name.baseAddress else { return true }
             return bytes.withUnsafeBytes { bytes in
-                let text = UnsafeRawBufferPointer(rebasing: bytes[key.text])
-                return text.baseAddress.map { memcmp($0, start, name.count) == 0 } ?? false
+                guard let text = UnsafeRawBufferPointer(rebasing: bytes[key.text]).baseAddress else {
+                    return true
+                }
+                return memcmp(text, name, Int(key.count)) == 0
             }
         }
     }
