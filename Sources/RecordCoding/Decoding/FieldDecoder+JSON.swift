@@ -42,6 +42,7 @@ extension FieldDecoder {
     ///   - position: The position of the value.
     ///   - container: The position of the array or object that the value is in.
     ///   - index: The value's index in an array; for the outermost value of a text, the number of the text.
+    /// - Returns: The path, from the record on.
     func path(of position: Int, in container: UInt32, at index: Int) -> [any CodingKey] {
         var keys: [any CodingKey] = []
         var (position, container, index) = (position, container, index)

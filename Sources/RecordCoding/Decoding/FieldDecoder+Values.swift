@@ -55,10 +55,15 @@ extension FieldDecoder {
     }
 
     /// Limits the depth of containers.
+    @inline(__always)
     func check(_ depth: Int, at place: @autoclosure () -> CodingPlace) throws {
-        guard depth > JSONText.maximumDepth else { return }
-        let start = CodingPlace(Array(place().codingPath.prefix(8)))
-        throw start.corrupted(.tooDeep(field: start.field, limit: JSONText.maximumDepth))
+        if depth > JSONText.maximumDepth { throw tooDeep(at: place()) }
+    }
+
+    @inline(never)
+    private func tooDeep(at place: CodingPlace) -> DecodingError {
+        let start = CodingPlace(Array(place.codingPath.prefix(8)))
+        return start.corrupted(.tooDeep(field: start.field, limit: JSONText.maximumDepth))
     }
 
     /// The decoder of a container that a model nests manually, or of an element of a list.

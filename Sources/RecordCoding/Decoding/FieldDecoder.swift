@@ -9,8 +9,10 @@ final class FieldDecoder: Decoder {
     var single = SingleFieldDecoder.State()
     /// The number of such values so far.
     var singleCount = 0
-    /// The JSON of fields, from the time when each is decoded. Its functions call nothing that could access it
-    /// too, so the compiler needs no checks at run time that accesses do not overlap.
+    /// The JSON of fields, from the time when each is decoded.
+    ///
+    /// Its functions call nothing that could access it too, so no checks at run time are needed that accesses do
+    /// not overlap.
     @exclusivity(unchecked) var json = JSONTable()
     /// The number of texts in it.
     @exclusivity(unchecked) var textCount = 0
@@ -19,7 +21,7 @@ final class FieldDecoder: Decoder {
     @exclusivity(unchecked) var otherTextPlaces: [CodingPlace] = []
 
     private let fields: [String: RecordValue]
-    /// Where the fields are; the checks of overlapping accesses are off as for `json`.
+    /// Where the fields are; no checks are needed, as for `json`.
     @exclusivity(unchecked) private var positions: FieldPositions
     /// What the model finds as its system fields; `nil` if it does not store them.
     private let systemFields: RecordValue?

@@ -14,6 +14,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     /// Creates a decoder.
     ///
     /// - Parameters:
+    ///   - root: The decoder of the record.
     ///   - position: The position of the value.
     ///   - container: The position of the array or object that the value is in.
     ///   - index: The value's index in an array; for the outermost value of a text, the number of the text.

@@ -16,6 +16,7 @@ struct JSONTable {
     ///   - text: The text.
     ///   - number: The number of the text, which its outermost value gets as its index.
     /// - Returns: The position of the outermost value.
+    /// - Throws: ``JSONError`` with an offset in the text.
     mutating func append(_ text: Data, number: Int) throws(JSONError) -> Int {
         let start = bytes.count
         // Positions are 32 bits wide; each byte of the text makes at most one token.

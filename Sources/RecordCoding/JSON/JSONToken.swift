@@ -13,11 +13,11 @@ struct JSONToken {
     private var flags: UInt8 = 0
     /// The position after the value and all that it contains.
     var end: UInt32 = 0
-    /// Of a string or number: where its text begins. Of an array or object: the position of its container.
+    /// Where the text of a string or number begins; the position of the container of an array or object.
     private var start: UInt32 = 0
-    /// Of a string or number: the length of its text. Of an array or object: the number of its values.
+    /// The length of the text of a string or number; the number of values of an array or object.
     var count: UInt32 = 0
-    /// Of a number: its value. Of an array or object: its index in its container, and the next key.
+    /// The value of a number; the index of an array or object in its container, and the next key.
     private var bits: UInt64 = 0
 
     /// A null.
