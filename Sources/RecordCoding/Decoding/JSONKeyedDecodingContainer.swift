@@ -29,6 +29,8 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     func decodeNil(forKey key: Key) throws -> Bool { JSONValue(root, try member(key)).isNull }
 
+    // Inlined into each of the functions for one type that the protocol requires.
+    @inline(__always)
     func decode<Value: Decodable & JSONConvertible>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try Value(json: JSONValue(root, member(key)), at: place(of: key))
     }

@@ -96,6 +96,7 @@ extension JSONReader {
     }
 
     /// Reads one or more digits.
+    @inline(__always)
     private mutating func digits(into number: inout Number) throws(JSONError) {
         let start = position
         var (end, digits, overflows) = (start, number.digits, number.overflows)

@@ -35,10 +35,9 @@ extension FixedWidthInteger where Self: Codable {
     func jsonContent(at place: @autoclosure () -> CodingPlace) -> JSONContent { .number(description) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard value.isNumber else {
-            throw place().mismatch(Self.self, expected: "an integer", found: value.kind)
+        guard let integer = value.integer(Self.self) else {
+            throw value.refusal(Self.self, "an integer", at: place())
         }
-        guard let integer = value.integer(Self.self) else { throw place().outOfRange(Self.self, value.text) }
         self = integer
     }
 }
@@ -66,11 +65,8 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard value.isNumber else {
-            throw place().mismatch(Self.self, expected: "a number", found: value.kind)
-        }
-        guard let number = Self(value.text), number.isFinite else {
-            throw place().outOfRange(Self.self, value.text)
+        guard value.isNumber, let number = Self(value.text), number.isFinite else {
+            throw value.refusal(Self.self, "a number", at: place())
         }
         self = number
     }
@@ -85,11 +81,8 @@ extension Double: JSONConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard value.isNumber else {
-            throw place().mismatch(Double.self, expected: "a number", found: value.kind)
-        }
-        guard let number = value.double, number.isFinite else {
-            throw place().outOfRange(Double.self, value.text)
+        guard value.isNumber, let number = value.double, number.isFinite else {
+            throw value.refusal(Double.self, "a number", at: place())
         }
         self = number
     }
@@ -149,11 +142,8 @@ extension Decimal: JSONConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard value.isNumber else {
-            throw place().mismatch(Decimal.self, expected: "a number", found: value.kind)
-        }
-        guard let decimal = Decimal(string: value.text), !decimal.isNaN else {
-            throw place().outOfRange(Decimal.self, value.text)
+        guard value.isNumber, let decimal = Decimal(string: value.text), !decimal.isNaN else {
+            throw value.refusal(Decimal.self, "a number", at: place())
         }
         self = decimal
     }
