@@ -9,21 +9,42 @@ final class FieldDecoder: Decoder {
     var single = SingleFieldDecoder.State()
     /// The number of such values so far.
     var singleCount = 0
+    /// The JSON of fields, from the time when each is decoded.
+    ///
+    /// Its functions call nothing that could access it too, so no checks at run time are needed that accesses do
+    /// not overlap.
+    @exclusivity(unchecked) var json = JSONTable()
+    /// The number of texts in it.
+    @exclusivity(unchecked) var textCount = 0
+    /// The places of these texts; most records have one text at most.
+    @exclusivity(unchecked) var firstTextPlace = CodingPlace([])
+    @exclusivity(unchecked) var otherTextPlaces: [CodingPlace] = []
 
     private let fields: [String: RecordValue]
+    /// Where the fields are; no checks are needed, as for `json`.
+    @exclusivity(unchecked) private var positions: FieldPositions
     /// What the model finds as its system fields; `nil` if it does not store them.
     private let systemFields: RecordValue?
     /// The model, if it has defaults for missing fields.
     private let defaulting: (any FieldDefaulting.Type)?
 
+    /// Creates a decoder.
+    ///
+    /// - Throws: `DecodingError` for the first field with an invalid name.
     init(
         _ fields: [String: RecordValue],
         systemFields: RecordValue?,
         defaulting: (any FieldDefaulting.Type)?
-    ) {
+    ) throws {
         self.fields = fields
         self.systemFields = systemFields
         self.defaulting = defaulting
+        positions = FieldPositions(fields)
+        do throws(RecordCodingError) {
+            try positions.add(fields)
+        } catch {
+            throw CodingPlace([]).corrupted(error)
+        }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
@@ -48,6 +69,7 @@ final class FieldDecoder: Decoder {
 
     subscript(name: String) -> RecordValue? {
         if let systemFields, name == SystemFieldsKey.name { return systemFields }
+        if let position = positions.position(of: name) { return fields.values[position] }
         return ReservedField.isReserved(name) ? nil : fields[name]
     }
 
@@ -81,26 +103,27 @@ final class FieldDecoder: Decoder {
         at place: @autoclosure () -> CodingPlace
     ) throws -> Value {
         guard let field = present(name) else { return try absentValue(type, name, at: place()) }
-        return try CodedValue.field(field).decode(type, at: place(), depth: 1, self)
+        return try decode(type, from: field, at: place(), depth: 1)
     }
 
     /// The decoder of a container that a model nests manually.
-    func nested(_ key: any CodingKey) throws -> CodedValueDecoder {
+    func nested(_ key: any CodingKey) throws -> any Decoder {
         let place = CodingPlace([], key)
         let name = key.stringValue
         guard let field = try present(name) ?? defaultValue(name, at: place) ?? self[name] else {
             throw missing(at: place)
         }
-        return CodedValueDecoder(try CodedValue.field(field).opened(at: place), place, 1, self)
+        return try decoder(of: field, at: place, depth: 1)
     }
 
     /// The decoder of a superclass, which may have encoded nothing.
-    func superDecoder() throws -> CodedValueDecoder {
+    func superDecoder() throws -> any Decoder {
         let place = CodingPlace([], SuperKey())
         let name = SuperKey().stringValue
-        let field = try present(name) ?? defaultValue(name, at: place)
-        let value = try field.map { try CodedValue.field($0).opened(at: place) } ?? .json(.null)
-        return CodedValueDecoder(value, place, 1, self)
+        guard let field = try present(name) ?? defaultValue(name, at: place) else {
+            return nullDecoder(at: place, depth: 1)
+        }
+        return try decoder(of: field, at: place, depth: 1)
     }
 }
 
@@ -122,14 +145,14 @@ extension FieldDecoder {
             if let value = decodedFromNull(type, at: place) { return value }
         }
         guard let field = try defaultValue(name, at: place) else { throw missing(at: place) }
-        return try CodedValue.field(field).decode(type, at: place, depth: 1, self)
+        return try decode(type, from: field, at: place, depth: 1)
     }
 
     /// The value that a type decodes from null, for example a property wrapper around an optional; `nil` if
     /// it refuses null.
     private func decodedFromNull<Value: Decodable>(_ type: Value.Type, at place: CodingPlace) -> Value? {
         do {
-            return try CodedValue.field(.null).decode(type, at: place, depth: 1, self)
+            return try decode(type, from: .null, at: place, depth: 1)
         } catch {
             // The error would be about a null that the record does not have; the field is missing.
             return nil

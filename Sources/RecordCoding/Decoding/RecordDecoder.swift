@@ -23,22 +23,21 @@ public struct RecordDecoder: Sendable {
     ///   ``RecordCodable`` value's record name differs from the record's, or if a field has an invalid name;
     ///   any error that the value's own `init(from:)` throws, unchanged.
     public func decode<T: Decodable>(_ type: T.Type, from record: Record) throws -> T {
-        let value = try decode(type, from: record, systemFields: record.systemFieldsBlob)
-        if let model = ModelFacts.of(type).model {
-            try checkName(of: value, model, record.recordID.recordName)
-        }
+        let facts = ModelFacts.of(type)
+        var value = try decode(type, facts, from: record, systemFields: record.systemFieldsBlob)
+        if let model = facts.model { try checkName(of: &value, model, record.recordID.recordName) }
         return value
     }
 
     private func checkName<Value, Model: RecordCodable>(
-        of value: Value,
+        of value: inout Value,
         _ model: Model.Type,
         _ recordName: String
     ) throws {
         guard Value.self == Model.self else { return }
         // The types are the same, and a cast with `as?` takes several times as long.
-        let modelName = withUnsafePointer(to: value) {
-            UnsafeRawPointer($0).assumingMemoryBound(to: Model.self).pointee.recordName
+        let modelName = withUnsafeMutablePointer(to: &value) {
+            name(of: &UnsafeMutableRawPointer($0).assumingMemoryBound(to: Model.self).pointee)
         }
         guard !modelName.isIdentical(to: recordName) else { return }
         throw CodingPlace([]).corrupted(
@@ -46,22 +45,27 @@ public struct RecordDecoder: Sendable {
         )
     }
 
+    /// The record name of a model, which is `inout` only so that it is read in place: models are large to copy.
+    @inline(never)
+    private func name<Model: RecordCodable>(of model: inout Model) -> String { model.recordName }
+
     /// Decodes fields, and passes a blob to a value that stores system fields; no other value needs the blob.
     func decode<T: Decodable>(
         _ type: T.Type,
         from record: Record,
         systemFields: @autoclosure () -> Data?
     ) throws -> T {
-        do throws(RecordCodingError) {
-            // A string with different bytes may equal a key of the model, and would be read in place of that
-            // key's field.
-            try RecordLimits.checkForeignFieldNames(record.fields.keys)
-        } catch {
-            throw CodingPlace([]).corrupted(error)
-        }
-        let facts = ModelFacts.of(type)
+        try decode(type, ModelFacts.of(type), from: record, systemFields: systemFields())
+    }
+
+    private func decode<T: Decodable>(
+        _ type: T.Type,
+        _ facts: ModelFacts,
+        from record: Record,
+        systemFields: @autoclosure () -> Data?
+    ) throws -> T {
         let systemFields = facts.storing == nil ? nil : systemFields()
-        let decoder = FieldDecoder(
+        let decoder = try FieldDecoder(
             record.fields,
             systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
             defaulting: facts.defaulting

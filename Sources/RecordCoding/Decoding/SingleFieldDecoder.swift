@@ -33,25 +33,38 @@ struct SingleFieldDecoder: Decoder, SingleValueDecodingContainer {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    func decodeNil() -> Bool { root.single.field == .null }
+    func decodeNil() -> Bool { isCurrent && root.single.field == .null }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let state = root.single
-        guard state.number == number else {
-            throw state.place.mismatch(type, expected: "a value of its own", found: "another value")
-        }
-        return try CodedValue.field(state.field).decode(type, at: state.place, depth: state.depth + 1, root)
+        try check(type, "a value of its own")
+        return try root.decode(
+            type,
+            from: root.single.field,
+            at: root.single.place,
+            depth: root.single.depth + 1
+        )
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        try general.container(keyedBy: type)
+        try check([String: Any].self, "an object of its own")
+        return try general.container(keyedBy: type)
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try general.unkeyedContainer() }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try check([Any].self, "a list of its own")
+        return try general.unkeyedContainer()
+    }
+
+    /// Whether the value at present is that of this decoder, which a value may keep for too long.
+    private var isCurrent: Bool { root.single.number == number }
+
+    private func check(_ type: Any.Type, _ expected: String) throws {
+        if isCurrent { return }
+        throw root.single.place.mismatch(type, expected: expected, found: "another value")
+    }
 
     /// The decoder for types that request a container although they code themselves as one value.
-    private var general: CodedValueDecoder {
-        let state = root.single
-        return CodedValueDecoder(.field(state.field), state.place, state.depth, root)
+    private var general: FieldValueDecoder {
+        FieldValueDecoder(root.single.field, root.single.place, root.single.depth, root)
     }
 }

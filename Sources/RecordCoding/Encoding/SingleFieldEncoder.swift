@@ -1,3 +1,4 @@
+import struct Foundation.Data
 import struct Foundation.URL
 
 /// The encoder of a type that codes itself as one value, which becomes a field or an element of a list.
@@ -54,7 +55,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         if let node = encoder.single.other {
             defer { encoder.json.removeText(after: mark) }
             let start = encoder.json.complete(node, mark)
-            return try single.converted(Array(encoder.json.writer.bytes[start...]), of: value)
+            return try single.converted(encoder.json.data(from: start), of: value)
         }
         guard let result = encoder.singleResult else { throw single.unexpected(value) }
         return result
@@ -119,12 +120,11 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     /// Reads the JSON of a value of another kind as the decoder would.
-    private func converted(_ text: [UInt8], of value: some Encodable) throws -> RecordValue {
+    private func converted(_ text: Data, of value: some Encodable) throws -> RecordValue {
         try encoder.check()
         func read<Field: FieldConvertible>(_ type: Field.Type) throws -> Field {
-            let json = try JSONValue(parsing: text)
-            let decoder = FieldDecoder([:], systemFields: nil, defaulting: nil)
-            return try CodedValue.json(json).decode(type, at: place, depth: depth, decoder)
+            let decoder = try FieldDecoder([:], systemFields: nil, defaulting: nil)
+            return try decoder.jsonDecoder(of: text, at: place, depth: depth).decoded(type)
         }
         let field: any FieldConvertible
         do { field = try read(expected) } catch { throw unexpected(value) }

@@ -96,18 +96,24 @@ extension JSONReader {
     }
 
     /// Reads one or more digits.
+    @inline(__always)
     private mutating func digits(into number: inout Number) throws(JSONError) {
         let start = position
-        while position < limit {
-            let digit = bytes[position] &- UInt8(ascii: "0")
-            guard digit < 10 else { break }
-            let (shifted, isOver) = number.digits.multipliedReportingOverflow(by: 10)
-            let (sum, isOverToo) = shifted.addingReportingOverflow(UInt64(digit))
-            number.digits = sum
-            if isOver || isOverToo { number.overflows = true }
-            position += 1
+        var (end, digits, overflows) = (start, number.digits, number.overflows)
+        let limit = limit
+        bytes.withUnsafeBufferPointer { bytes in
+            while end < limit {
+                let digit = bytes[end] &- UInt8(ascii: "0")
+                guard digit < 10 else { break }
+                let (shifted, isOver) = digits.multipliedReportingOverflow(by: 10)
+                let (sum, isOverToo) = shifted.addingReportingOverflow(UInt64(digit))
+                digits = sum
+                if isOver || isOverToo { overflows = true }
+                end += 1
+            }
         }
-        if position == start { throw error("a digit was expected") }
+        (position, number.digits, number.overflows) = (end, digits, overflows)
+        if end == start { throw error("a digit was expected") }
     }
 
     private mutating func exponent(into number: inout Number) throws(JSONError) {

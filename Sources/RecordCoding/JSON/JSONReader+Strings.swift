@@ -22,10 +22,29 @@ extension JSONReader {
         return Data(decoded)
     }
 
-    mutating func skipString() throws(JSONError) {
-        let run = try plainString()
-        // A string with escapes or non-ASCII characters is checked by decoding it.
-        if !run.isPlain { _ = try escapedString(run) } else if !run.isASCII { _ = try text(run) }
+    /// A string as it is written, between its quotes.
+    struct RawString {
+        var range: Range<Int>
+        var isASCII: Bool
+        var isEscaped: Bool
+    }
+
+    /// Reads a string, and checks it like one that is used.
+    mutating func rawString() throws(JSONError) -> RawString {
+        var run = try plainString()
+        var string = RawString(range: run.range, isASCII: true, isEscaped: false)
+        while true {
+            if !run.isASCII {
+                try checkText(run)
+                string.isASCII = false
+            }
+            if run.isPlain { break }
+            string.isEscaped = true
+            _ = try escape()
+            run = try nextRun()
+        }
+        string.range = string.range.lowerBound..<run.range.upperBound
+        return string
     }
 
     /// The bytes of a string up to its end or its first escape.
@@ -37,11 +56,13 @@ extension JSONReader {
     }
 
     /// Reads the opening quote, and everything up to the closing quote or the first backslash.
+    @inline(__always)
     private mutating func plainString() throws(JSONError) -> Run {
         try expect(UInt8(ascii: "\""), "a string was expected")
         return try nextRun()
     }
 
+    @inline(__always)
     private mutating func nextRun() throws(JSONError) -> Run {
         let start = position
         let limit = limit
@@ -57,12 +78,15 @@ extension JSONReader {
     }
 
     private func text(_ run: Run) throws(JSONError) -> String {
-        let text = bytes.withUnsafeBufferPointer { String(decoding: $0[run.range], as: UTF8.self) }
-        // Decoding replaces invalid UTF-8, so the bytes are equal only if all of them were valid.
-        guard run.isASCII || text.utf8.elementsEqual(bytes[run.range]) else {
+        if !run.isASCII { try checkText(run) }
+        return bytes.withUnsafeBufferPointer { String(decoding: $0[run.range], as: UTF8.self) }
+    }
+
+    /// Checks that a run is UTF-8.
+    private func checkText(_ run: Run) throws(JSONError) {
+        guard bytes.withUnsafeBufferPointer({ JSONText.isUTF8($0[run.range]) }) else {
             throw JSONError(offset: run.range.lowerBound, reason: "the string is not UTF-8")
         }
-        return text
     }
 
     private mutating func escapedString(_ first: Run) throws(JSONError) -> String {

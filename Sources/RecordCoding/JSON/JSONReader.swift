@@ -17,7 +17,8 @@ package struct JSONReader {
         case object, array, string, number, bool, null
     }
 
-    let bytes: [UInt8]
+    /// The text; what is outside of the part to read may be changed.
+    var bytes: [UInt8]
     /// The end of the part of `bytes` to read.
     let limit: Int
     /// The next byte to read.
@@ -110,13 +111,13 @@ package struct JSONReader {
             case .array:
                 try beginArray()
                 isObject.append(false)
-            case .string: try skipString()
+            case .string: _ = try rawString()
             case .number: _ = try number()
             case .bool: _ = try bool()
             case .null: _ = try isNull()
             }
             while let inObject = isObject.last {
-                if inObject ? try skipKey() : try nextElement() { break }
+                if inObject ? try nextRawKey() != nil : try nextElement() { break }
                 isObject.removeLast()
             }
         } while !isObject.isEmpty
@@ -146,10 +147,13 @@ package struct JSONReader {
         return bytes[position]
     }
 
-    mutating func expect(_ byte: UInt8, _ reason: String) throws(JSONError) {
+    @inline(__always)
+    mutating func expect(_ byte: UInt8, _ reason: StaticString) throws(JSONError) {
         guard try peek() == byte else { throw error(reason) }
         position += 1
     }
+
+    private func error(_ reason: StaticString) -> JSONError { error("\(reason)") }
 
     func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
@@ -177,6 +181,16 @@ package struct JSONReader {
         if depth > JSONText.maximumDepth { throw error("the nesting is too deep") }
     }
 
+    /// Reads the key of an object's next member as it is written; returns `nil` after reading past the object's
+    /// end.
+    mutating func nextRawKey() throws(JSONError) -> RawString? {
+        guard try nextMember(closing: UInt8(ascii: "}")) else { return nil }
+        let key = try rawString()
+        try expect(UInt8(ascii: ":"), "a colon was expected")
+        return key
+    }
+
+    @inline(__always)
     private mutating func nextMember(closing byte: UInt8) throws(JSONError) -> Bool {
         let next = try peek()
         if next == byte {
@@ -190,13 +204,6 @@ package struct JSONReader {
             position += 1
         }
         isFirst = false
-        return true
-    }
-
-    private mutating func skipKey() throws(JSONError) -> Bool {
-        guard try nextMember(closing: UInt8(ascii: "}")) else { return false }
-        try skipString()
-        try expect(UInt8(ascii: ":"), "a colon was expected")
         return true
     }
 }

@@ -78,12 +78,13 @@ public enum RecordLimits {
         try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
     }
 
-    /// Checks field names that come from a server; reserved names are allowed.
+    /// Checks a field name that comes from a server; reserved names are allowed.
     ///
-    /// - Parameter names: The names.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)`` for the first invalid one.
-    static func checkForeignFieldNames(_ names: some Sequence<String>) throws(RecordCodingError) {
-        for name in names { try check(name, as: .fieldName, fault: faultOfIdentifier(name)) }
+    /// - Parameter name: The name.
+    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    static func checkForeignFieldName(_ name: String) throws(RecordCodingError) {
+        guard !name.isIdentifier else { return }
+        try check(name, as: .fieldName, fault: faultOfIdentifier(name))
     }
 
     /// Checks a key of a model: the name of a field that does not start with the reserved prefix.
@@ -143,17 +144,6 @@ public enum RecordLimits {
 }
 
 extension String {
-    /// Whether this is an ASCII letter, then letters, digits and underscores, 255 characters at most.
-    fileprivate var isIdentifier: Bool {
-        var text = self
-        return text.withUTF8 { bytes in
-            guard 1...RecordLimits.maximumNameLength ~= bytes.count, bytes[0].isASCIILetter else {
-                return false
-            }
-            return ASCIISet.identifier.containsAll(of: bytes)
-        }
-    }
-
     /// Whether this is ASCII; the bytes are read in place, since names are checked with every record.
     fileprivate var isASCII: Bool {
         var text = self

@@ -13,7 +13,7 @@ extension String: JSONConvertible {
     func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) { writer.string(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .string(let string) = value else {
+        guard let string = value.string else {
             throw place().mismatch(String.self, expected: "a string", found: value.kind)
         }
         self = string
@@ -24,7 +24,7 @@ extension Bool: JSONConvertible {
     func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) { writer.bool(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .bool(let bool) = value else {
+        guard let bool = value.bool else {
             throw place().mismatch(Bool.self, expected: "a Boolean", found: value.kind)
         }
         self = bool
@@ -41,13 +41,9 @@ extension FixedWidthInteger where Self: Codable {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, _) = value else {
-            throw place().mismatch(Self.self, expected: "an integer", found: value.kind)
+        guard let integer = value.integer(Self.self) else {
+            throw value.refusal(Self.self, "an integer", at: place())
         }
-        // A number that another program wrote with a zero fraction or an exponent may still be an integer.
-        // Beyond 2⁵³, a double may differ from the number that was written.
-        let number = Double(text).flatMap { $0.magnitude < 0x1p53 ? Self(exactly: $0) : nil }
-        guard let integer = Self(text) ?? number else { throw place().outOfRange(Self.self, text) }
         self = integer
     }
 }
@@ -72,21 +68,17 @@ extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, _) = value else {
-            throw place().mismatch(Self.self, expected: "a number", found: value.kind)
+        guard value.isNumber, let number = Self(value.text), number.isFinite else {
+            throw value.refusal(Self.self, "a number", at: place())
         }
-        guard let number = Self(text), number.isFinite else { throw place().outOfRange(Self.self, text) }
         self = number
     }
 }
 
 extension Double: JSONConvertible {
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, let double) = value else {
-            throw place().mismatch(Double.self, expected: "a number", found: value.kind)
-        }
-        guard let number = double ?? Double(text), number.isFinite else {
-            throw place().outOfRange(Double.self, text)
+        guard value.isNumber, let number = value.double, number.isFinite else {
+            throw value.refusal(Double.self, "a number", at: place())
         }
         self = number
     }
@@ -146,11 +138,8 @@ extension Decimal: JSONConvertible {
     }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
-        guard case .number(let text, _) = value else {
-            throw place().mismatch(Decimal.self, expected: "a number", found: value.kind)
-        }
-        guard let decimal = Decimal(string: text), !decimal.isNaN else {
-            throw place().outOfRange(Decimal.self, text)
+        guard value.isNumber, let decimal = Decimal(string: value.text), !decimal.isNaN else {
+            throw value.refusal(Decimal.self, "a number", at: place())
         }
         self = decimal
     }

@@ -32,7 +32,6 @@ extension UInt8 {
 
 /// A set of ASCII characters: a byte for each, so that a look-up takes one load.
 struct ASCIISet: Sendable {
-    static let identifier = ASCIISet("_")
     static let address = ASCIISet("/.-_~?=&+,")
 
     private let isMember: [Bool]

@@ -50,8 +50,8 @@ struct TypeKind: Sendable {
         case unordered
         /// As its wrapped value, or as a null.
         case optional
-        /// As the type codes itself.
-        case container
+        /// As the type codes itself; a dictionary with strings as keys is decoded as it would decode itself.
+        case container(isDictionary: Bool)
     }
 
     /// `nil` if the type's first use was inside JSON, where it is not needed.
@@ -111,7 +111,9 @@ extension TypeKind.JSON {
         } else if let collection = type as? any UnorderedEncodable.Type, collection.isUnordered {
             self = .unordered
         } else {
-            self = type is any OptionalType.Type ? .optional : .container
+            self =
+                type is any OptionalType.Type
+                ? .optional : .container(isDictionary: type is any StringDictionary.Type)
         }
     }
 }
