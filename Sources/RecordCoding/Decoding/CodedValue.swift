@@ -31,7 +31,7 @@ extension CodedValue {
     ) throws -> Value {
         switch self {
         case .field(let field):
-            let kind = root.kinds.field(type)
+            let kind = root.fieldKind(of: type)
             switch kind {
             case .value(let type): return try CodedValue.value(of: field, as: type, at: place())
             case .values(let type):
@@ -42,7 +42,7 @@ extension CodedValue {
             }
             return try decodeContainer(type, field, kind, at: place(), depth, root)
         case .json(let json):
-            switch root.kinds.json(type) {
+            switch root.jsonKind(of: type) {
             case .value(let type): return try CodedValue.value(of: json, as: type, at: place())
             case .optional: return try decodeOptional(type, at: place(), depth, root)
             case .unordered, .container: break

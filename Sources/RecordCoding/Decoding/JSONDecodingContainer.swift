@@ -49,7 +49,7 @@ struct JSONDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// The value for an absent member, which is that of a null for an optional.
     private func absentValue<Value: Decodable>(_ type: Value.Type, for key: Key) throws -> Value {
-        guard case .optional = decoder.root.kinds.json(type) else { throw decoder.place(of: key).missing() }
+        guard case .optional = decoder.root.jsonKind(of: type) else { throw decoder.place(of: key).missing() }
         return try decoder.member(type, .json(.null), at: decoder.place(of: key))
     }
 }

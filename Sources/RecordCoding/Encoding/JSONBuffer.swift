@@ -15,8 +15,6 @@ struct JSONBuffer {
         let place: CodingPlace
         let depth: Int
         let parent: Int?
-        /// The number of members, of all nodes, when this one was added.
-        fileprivate let firstMember: Int
         fileprivate(set) var shape = Shape.undecided
         fileprivate(set) var count = 0
         /// The place as a path, once it was needed.
@@ -45,8 +43,8 @@ struct JSONBuffer {
     private var lastNumber = 0
     /// The first node of the value that encodes itself at present.
     private var firstNode = 0
-    /// How many members were added to nodes of other values: after that, nothing can be removed.
-    private var strayMembers = 0
+    /// How often nodes of other values were changed: after that, nothing can be removed.
+    private var strayChanges = 0
 
     /// Where the next text begins.
     var end: Int { writer.bytes.count }
@@ -66,12 +64,18 @@ struct JSONBuffer {
     struct Mark {
         fileprivate let start: Int
         fileprivate let firstNode: Int
-        fileprivate let strayMembers: Int
+        fileprivate let firstMember: Int
+        fileprivate let strayChanges: Int
     }
 
     /// Begins a value that encodes itself.
     mutating func begin() -> Mark {
-        let mark = Mark(start: end, firstNode: firstNode, strayMembers: strayMembers)
+        let mark = Mark(
+            start: end,
+            firstNode: firstNode,
+            firstMember: members.count,
+            strayChanges: strayChanges
+        )
         firstNode = nodes.count
         return mark
     }
@@ -88,10 +92,9 @@ struct JSONBuffer {
         } else {
             start = replaceText(after: mark, with: text(of: node))
         }
-        if mark.strayMembers == strayMembers {
-            let firstMember = nodes[node].firstMember
-            while members.count > firstMember { members.removeLast() }
-            while nodes.count > node { nodes.removeLast() }
+        if mark.strayChanges == strayChanges {
+            while members.count > mark.firstMember { members.removeLast() }
+            while nodes.count > firstNode { nodes.removeLast() }
         }
         return start
     }
@@ -106,7 +109,7 @@ struct JSONBuffer {
 
     /// Removes what was written since a mark, if nothing refers to it.
     mutating func removeText(after mark: Mark) {
-        if mark.strayMembers == strayMembers { writer.bytes.removeLast(end - mark.start) }
+        if mark.strayChanges == strayChanges { writer.bytes.removeLast(end - mark.start) }
     }
 
     // MARK: - Nodes
@@ -116,7 +119,7 @@ struct JSONBuffer {
 
     /// Adds the node of a field, which is complete only when all fields are.
     mutating func addFieldNode(at place: CodingPlace) -> Int {
-        strayMembers += 1
+        strayChanges += 1
         return addNode(at: place, depth: 1)
     }
 
@@ -129,7 +132,6 @@ struct JSONBuffer {
                 place: place,
                 depth: depth,
                 parent: parent,
-                firstMember: members.count,
                 start: end,
                 end: end
             )
@@ -138,8 +140,7 @@ struct JSONBuffer {
     }
 
     /// Adds a node that is the next member of another one.
-    mutating func addNode(to parent: Int, at key: any CodingKey) -> Int {
-        let name = key.stringValue
+    mutating func addNode(to parent: Int, at key: any CodingKey, _ name: String) -> Int {
         let start = beginMember(name, of: parent)
         let place = CodingPlace(path(of: parent), key)
         let node = addNode(at: place, depth: nodes[parent].depth + 1, parent: parent)
@@ -161,6 +162,7 @@ struct JSONBuffer {
 
     /// Decides what a node is.
     mutating func decide(_ shape: Node.Shape, of node: Int) {
+        noteChange(of: node)
         nodes[node].shape = shape
         guard nodes[node].isPlain, nodes[node].end == end, nodes[node].count < 2 else { return spoil(node) }
         switch shape {
@@ -175,7 +177,7 @@ struct JSONBuffer {
 
     /// Begins the next member, and returns where its value begins.
     mutating func beginMember(_ key: String, of node: Int) -> Int {
-        if node < firstNode { strayMembers += 1 }
+        noteChange(of: node)
         settle(node)
         if nodes[node].end != end || !isNext(key, in: node) { spoil(node) }
         if nodes[node].count > 0 { writer.bytes.append(UInt8(ascii: ",")) }
@@ -188,7 +190,8 @@ struct JSONBuffer {
     mutating func endMember(_ key: String, of node: Int, _ start: Int, text: Int) {
         if start != text { spoil(node) }
         let last = nodes[node].lastMember
-        if let last, nodes[node].shape == .array, members[last].child == nil,
+        // Only a comma is between elements that were added one after the other.
+        if let last, nodes[node].shape == .array, members[last].child == nil, start == text,
             members[last].text.upperBound == text - 1
         {
             members[last].text = members[last].text.lowerBound..<end
@@ -198,6 +201,8 @@ struct JSONBuffer {
         }
         nodes[node].end = end
     }
+
+    private mutating func noteChange(of node: Int) { if node < firstNode { strayChanges += 1 } }
 
     private mutating func append(_ member: Member, to node: Int) {
         nodes[node].lastMember = members.count
