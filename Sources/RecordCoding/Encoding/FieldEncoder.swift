@@ -13,8 +13,9 @@ final class FieldEncoder: TypeKindCoder {
     @exclusivity(unchecked) private var skipsSystemFields = false
     /// The order that the fields probably have.
     @exclusivity(unchecked) private var order = FieldOrder.unknown
-    /// The values of the fields in the order of the calls; of those with one name, the last one counts. After them,
-    /// there may be nulls.
+    /// The values of the fields in the order of the calls; of those with one name, the last one counts.
+    ///
+    /// After them, there may be nulls.
     @exclusivity(unchecked) private var values: [RecordValue] = []
     /// The number of the values so far.
     @exclusivity(unchecked) private var count = 0

@@ -122,22 +122,22 @@ final class MisusedEncoderTests: XCTestCase {
             var single = encoder.singleValueContainer()
             try? single.encode(
                 DateLike {
-                    kept.keyed = $0.container(keyedBy: AnyKey.self)
+                    kept.unkeyed = $0.unkeyedContainer()
                     throw Broken()
                 }
             )
             try single.encode(2.5)
-            try kept.encode(1, "a")
+            try kept.append(1)
         }
         let later = Custom {
-            try? kept.encode(2, "b")
+            try? kept.append(2)
             try $0.singleValueEncode([1])
         }
         let fields = try? RecordCodingTests.fields(
             Custom { encoder in
                 var top = encoder.container(keyedBy: AnyKey.self)
                 try top.encode(date, forKey: AnyKey("date"))
-                try? kept.encode(2, "b")
+                try? kept.append(2)
                 try top.encode(later, forKey: AnyKey("later"))
             }
         )
