@@ -30,15 +30,16 @@ extension Conflict {
     public func merged(preferring preference: ConflictPreference = .latestEdit) throws -> Model {
         let encoder = RecordEncoder()
         var record = try encoder.encode(client)
-        record.fields =
-            FieldMerge(
-                client: record.fields,
-                server: try encoder.encode(server).fields,
-                ancestor: try ancestor.map { try encoder.encode($0).fields },
-                defaults: try ancestor == nil ? Model.defaultFields() : [:],
-                prefersClient: prefersClient(preference)
-            ).fields
-        let systemFields = (server as? any SystemFieldsStoring)?.systemFields
+        let merge = FieldMerge(
+            client: record.fields,
+            ancestor: try ancestor.map { try encoder.encode($0).fields },
+            defaults: try ancestor == nil ? Model.defaultFields() : [:],
+            prefersClient: prefersClient(preference)
+        )
+        record.fields = try encoder.encode(server).fields
+        merge.merge(into: &record.fields)
+        let storesSystemFields = ModelFacts.of(Model.self).storing != nil
+        let systemFields = storesSystemFields ? (server as? any SystemFieldsStoring)?.systemFields : nil
         return try RecordDecoder().decode(Model.self, from: record, systemFields: systemFields)
     }
 
@@ -54,27 +55,30 @@ extension Conflict {
 /// A three-way merge of fields.
 private struct FieldMerge {
     let client: [String: RecordValue]
-    let server: [String: RecordValue]
     let ancestor: [String: RecordValue]?
     let defaults: [String: RecordValue]
     let prefersClient: Bool
 
-    /// The merged fields, each decided separately.
-    var fields: [String: RecordValue] {
-        var fields = server
+    /// Merges into the server's fields, each decided separately.
+    func merge(into server: inout [String: RecordValue]) {
+        var changes: [(name: String, value: RecordValue)] = []
         var common = 0
+        // The fields of both sides are nearly always in the same order in memory; then no name is hashed.
+        var next = server.makeIterator()
         for (name, mine) in client {
-            let theirs = server[name]
+            let pair = next.next()
+            let theirs = pair?.key == name ? pair?.value : server[name]
             if theirs != nil { common += 1 }
             // Most fields did not change.
             if let theirs, mine.isIdentical(to: theirs) { continue }
-            fields[name] = value(of: name, mine, theirs ?? .null)
+            changes.append((name, value(of: name, mine, theirs ?? .null)))
         }
-        guard common < server.count else { return fields }
-        for (name, theirs) in server where client[name] == nil {
-            fields[name] = value(of: name, .null, theirs)
+        if common < server.count {
+            for (name, theirs) in server where client[name] == nil {
+                changes.append((name, value(of: name, .null, theirs)))
+            }
         }
-        return fields
+        for (name, value) in changes { server[name] = value }
     }
 
     private func value(of name: String, _ mine: RecordValue, _ theirs: RecordValue) -> RecordValue {

@@ -118,13 +118,13 @@ struct JSONBuffer {
     func has(_ node: Int, number: Int) -> Bool { node < nodes.count && nodes[node].number == number }
 
     /// Adds the node of a field, which is complete only when all fields are.
-    mutating func addFieldNode(at place: CodingPlace) -> Int {
+    mutating func addFieldNode(at place: consuming CodingPlace) -> Int {
         strayChanges += 1
         return addNode(at: place, depth: 1)
     }
 
     /// Adds a node that is no member of another one.
-    mutating func addNode(at place: CodingPlace, depth: Int, parent: Int? = nil) -> Int {
+    mutating func addNode(at place: consuming CodingPlace, depth: Int, parent: Int? = nil) -> Int {
         lastNumber += 1
         nodes.append(
             Node(
@@ -217,6 +217,8 @@ struct JSONBuffer {
     }
 
     /// Notes that the text of a node, and so of those that it is a part of, is not complete in the buffer.
+    ///
+    /// What changes an empty node that is closed may write nothing, so that the nodes around it end where they did.
     private mutating func spoil(_ node: Int) {
         var next: Int? = node
         while let node = next, nodes[node].isPlain {

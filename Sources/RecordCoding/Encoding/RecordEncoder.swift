@@ -47,7 +47,7 @@ public struct RecordEncoder: Sendable {
     ///   the value's own `encode(to:)` throws, unchanged.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
         let fields = try fields(of: value, recordType, recordID)
-        return Record(recordType, recordID, fields)
+        return Record.new(recordType, recordID, fields)
     }
 
     /// Encodes a model under its own record name and type.
@@ -66,11 +66,11 @@ public struct RecordEncoder: Sendable {
         let fields = try fields(of: model, recordType, recordID)
         try checkName(of: model, is: recordID.recordName)
         guard M.encryptedFields.isEmpty else {
-            var record = Record(recordType, recordID, fields)
+            var record = Record.new(recordType, recordID, fields)
             record.encryptedFields = try checked(M.encryptedFields, of: model, in: record)
             return record
         }
-        return Record(recordType, recordID, fields)
+        return Record.new(recordType, recordID, fields)
     }
 
     private func checkName(of model: some RecordCodable, is name: String) throws {

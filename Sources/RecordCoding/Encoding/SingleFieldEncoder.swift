@@ -32,7 +32,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     static func fieldValue(
         of value: some Encodable,
         as type: any FieldConvertible.Type,
-        at place: CodingPlace,
+        at place: consuming CodingPlace,
         depth: Int = 1,
         encoder: FieldEncoder
     ) throws -> RecordValue {

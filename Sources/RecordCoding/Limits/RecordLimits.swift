@@ -150,9 +150,7 @@ extension String {
             guard 1...RecordLimits.maximumNameLength ~= bytes.count, bytes[0].isASCIILetter else {
                 return false
             }
-            let legal = ASCIISet.identifier
-            for byte in bytes where !legal.contains(byte) { return false }
-            return true
+            return ASCIISet.identifier.containsAll(of: bytes)
         }
     }
 

@@ -36,7 +36,9 @@ extension String {
     ///
     /// - Parameter other: The string to compare with.
     /// - Returns: Whether they are the same, byte by byte.
-    package func isIdentical(to other: String) -> Bool { compareBytes(with: other) == 0 }
+    package func isIdentical(to other: String) -> Bool {
+        utf8.count == other.utf8.count && compareBytes(with: other) == 0
+    }
 
     /// Whether this string comes before another in the order of bytes, which has no other meaning.
     ///
@@ -46,17 +48,25 @@ extension String {
 
     /// Compares the bytes in place, since every look-up in a table compares names.
     private func compareBytes(with other: String) -> Int {
-        var (first, second) = (self, other)
-        return first.withUTF8 { mine in
-            second.withUTF8 { theirs in
-                let count = min(mine.count, theirs.count)
-                guard count > 0, let mineStart = mine.baseAddress, let theirStart = theirs.baseAddress else {
-                    return mine.count - theirs.count
-                }
-                let order = Int(memcmp(mineStart, theirStart, count))
-                return order == 0 ? mine.count - theirs.count : order
-            }
+        let order = utf8.withContiguousStorageIfAvailable { mine in
+            other.utf8.withContiguousStorageIfAvailable { String.compare(mine, $0) }
         }
+        if let order = order ?? nil { return order }
+        // A string of another runtime has no bytes in UTF-8 yet.
+        var (first, second) = (self, other)
+        return first.withUTF8 { mine in second.withUTF8 { String.compare(mine, $0) } }
+    }
+
+    private static func compare(
+        _ mine: UnsafeBufferPointer<UInt8>,
+        _ theirs: UnsafeBufferPointer<UInt8>
+    ) -> Int {
+        let count = Swift.min(mine.count, theirs.count)
+        guard count > 0, let mineStart = mine.baseAddress, let theirStart = theirs.baseAddress else {
+            return mine.count - theirs.count
+        }
+        let order = Int(memcmp(mineStart, theirStart, count))
+        return order == 0 ? mine.count - theirs.count : order
     }
 }
 

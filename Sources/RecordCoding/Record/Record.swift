@@ -14,35 +14,6 @@ public struct Record: Hashable, Sendable {
     /// System fields, parent and encrypted fields; `nil` for most records in memory, to keep them small.
     private var details: RecordDetails?
 
-    /// Creates a record.
-    ///
-    /// - Parameters:
-    ///   - recordType: The record type.
-    ///   - recordID: The record's name and zone.
-    ///   - fields: The values by field name.
-    ///   - systemFields: The server's system fields; `nil` if the record was never saved.
-    ///   - parent: The parent record.
-    public init(
-        recordType: String,
-        recordID: RecordID,
-        fields: [String: RecordValue] = [:],
-        systemFields: SystemFields? = nil,
-        parent: RecordReference? = nil
-    ) {
-        self.recordID = recordID
-        self.recordType = recordType
-        self.fields = fields
-        details = RecordDetails.holding(RecordDetails.Values(systemFields: systemFields, parent: parent))
-    }
-
-    /// Creates a record without system fields.
-    init(_ recordType: String, _ recordID: RecordID, _ fields: [String: RecordValue]) {
-        self.recordID = recordID
-        self.recordType = recordType
-        self.fields = fields
-        details = nil
-    }
-
     /// The server's system fields; `nil` if the record was never saved.
     public var systemFields: SystemFields? {
         get { details?.values.systemFields }
@@ -70,6 +41,35 @@ public struct Record: Hashable, Sendable {
 }
 
 extension Record {
+    /// Creates a record.
+    ///
+    /// - Parameters:
+    ///   - recordType: The record type.
+    ///   - recordID: The record's name and zone.
+    ///   - fields: The values by field name.
+    ///   - systemFields: The server's system fields; `nil` if the record was never saved.
+    ///   - parent: The parent record.
+    public init(
+        recordType: String,
+        recordID: RecordID,
+        fields: [String: RecordValue] = [:],
+        systemFields: SystemFields? = nil,
+        parent: RecordReference? = nil
+    ) {
+        let values = RecordDetails.Values(systemFields: systemFields, parent: parent)
+        self.init(
+            recordID: recordID,
+            recordType: recordType,
+            fields: fields,
+            details: RecordDetails.holding(values)
+        )
+    }
+
+    /// A record without system fields.
+    static func new(_ recordType: String, _ recordID: RecordID, _ fields: [String: RecordValue]) -> Record {
+        Record(recordID: recordID, recordType: recordType, fields: fields, details: nil)
+    }
+
     /// The system fields as a blob, created on first use; copies of the record share it.
     var systemFieldsBlob: Data? { details?.systemFieldsBlob }
 

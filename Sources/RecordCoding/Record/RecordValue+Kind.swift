@@ -61,6 +61,9 @@ extension RecordValue {
     package func isIdentical(to other: RecordValue) -> Bool {
         switch (self, other) {
         case (.string(let mine), .string(let theirs)): mine.isIdentical(to: theirs)
+        case (.int64(let mine), .int64(let theirs)): mine == theirs
+        case (.bytes(let mine), .bytes(let theirs)): mine == theirs
+        case (.null, .null): true
         case (.double(let mine), .double(let theirs)): mine.bitPattern == theirs.bitPattern
         case (.date(let mine), .date(let theirs)): mine.isIdentical(to: theirs)
         case (.location(let mine), .location(let theirs)): mine.isIdentical(to: theirs)

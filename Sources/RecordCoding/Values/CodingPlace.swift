@@ -2,18 +2,18 @@
 ///
 /// It is cheap to create; the full path is assembled only for an error.
 struct CodingPlace {
-    var container: [any CodingKey]
-    var key: (any CodingKey)?
+    private let container: [any CodingKey]
+    /// The key; `NoKey` for the container itself, since an optional of an existential is slow to copy.
+    private let key: any CodingKey
 
-    init(_ container: [any CodingKey], _ key: (any CodingKey)? = nil) {
+    init(_ container: [any CodingKey]) { self.init(container, NoKey()) }
+
+    init(_ container: [any CodingKey], _ key: any CodingKey) {
         self.container = container
         self.key = key
     }
 
-    var codingPath: [any CodingKey] {
-        guard let key else { return container }
-        return container + [key]
-    }
+    var codingPath: [any CodingKey] { key is NoKey ? container : container + [key] }
 
     /// The path as text: `coordinate.latitude`, `tags[3]`.
     var field: String {
@@ -61,7 +61,7 @@ struct CodingPlace {
     func missing() -> DecodingError { missing(.missingField(field: field)) }
 
     func missing(_ error: RecordCodingError) -> DecodingError {
-        .keyNotFound(key ?? IndexKey(0), context(error))
+        .keyNotFound(key is NoKey ? IndexKey(0) : key, context(error))
     }
 
     func corrupted(_ error: RecordCodingError) -> DecodingError { .dataCorrupted(context(error)) }
@@ -69,6 +69,15 @@ struct CodingPlace {
     private func context(_ error: RecordCodingError) -> DecodingError.Context {
         DecodingError.Context(codingPath: codingPath, debugDescription: error.message, underlyingError: error)
     }
+}
+
+private struct NoKey: CodingKey {
+    init() {}
+    init?(intValue: Int) { nil }
+    init?(stringValue: String) { nil }
+
+    var intValue: Int? { nil }
+    var stringValue: String { "" }
 }
 
 /// The key of an element of an array.

@@ -9,9 +9,7 @@ extension String {
         return text.withUTF8 { text in
             let rest = text.drop(prefix: "https://") ?? text.drop(prefix: "http://")
             guard let rest, rest.first?.isASCIILetterOrDigit == true else { return false }
-            let plain = ASCIISet.address
-            for byte in rest where !plain.contains(byte) { return false }
-            return true
+            return ASCIISet.address.containsAll(of: rest)
         }
     }
 }
@@ -32,21 +30,22 @@ extension UInt8 {
     var isASCIILetterOrDigit: Bool { isASCIILetter || isASCIIDigit }
 }
 
-/// A set of ASCII characters: one bit for each, so that a look-up takes a few instructions.
+/// A set of ASCII characters: a byte for each, so that a look-up takes one load.
 struct ASCIISet: Sendable {
     static let identifier = ASCIISet("_")
     static let address = ASCIISet("/.-_~?=&+,")
 
-    private var bits: (low: UInt64, high: UInt64) = (0, 0)
+    private let isMember: [Bool]
 
     /// The set of all letters and digits, and other characters.
     private init(_ others: String) {
-        for byte: UInt8 in 0..<0x80 where byte.isASCIILetterOrDigit || others.utf8.contains(byte) {
-            if byte < 64 { bits.low |= 1 << UInt64(byte) } else { bits.high |= 1 << UInt64(byte - 64) }
+        isMember = (0...255).map { byte in
+            byte < 0x80 && (byte.isASCIILetterOrDigit || others.utf8.contains(byte))
         }
     }
 
-    func contains(_ byte: UInt8) -> Bool {
-        byte < 0x80 && (byte < 64 ? bits.low : bits.high) >> UInt64(byte & 63) & 1 != 0
+    /// Whether all bytes are those of members.
+    func containsAll(of bytes: some Sequence<UInt8>) -> Bool {
+        isMember.withUnsafeBufferPointer { isMember in bytes.allSatisfy { isMember[Int($0)] } }
     }
 }

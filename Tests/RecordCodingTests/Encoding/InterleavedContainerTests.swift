@@ -121,6 +121,33 @@ final class InterleavedContainerTests: XCTestCase {
         }
     }
 
+    func testAValueMayFillTheContainersOfTheRecord() throws {
+        let model = Custom { encoder in
+            var fields = encoder.container(keyedBy: AnyKey.self)
+            var same = fields
+            var first = fields.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("first"))
+            let filling = Custom {
+                var container = $0.container(keyedBy: AnyKey.self)
+                try container.encode(1, forKey: AnyKey("a"))
+                try first.encode(2, forKey: AnyKey("b"))
+                try container.encode(4, forKey: AnyKey("c"))
+                try first.encode(5, forKey: AnyKey("a"))
+            }
+            let adding = Custom {
+                var third = same.nestedUnkeyedContainer(forKey: AnyKey("third"))
+                try third.encode(3)
+                try $0.singleValueEncode(true)
+            }
+            try fields.encode([filling], forKey: AnyKey("second"))
+            try fields.encode([adding], forKey: AnyKey("fourth"))
+        }
+        let texts = try fields(model).mapValues(text)
+        XCTAssertEqual(
+            texts,
+            ["first": #"{"a":5,"b":2}"#, "second": #"[{"a":1,"c":4}]"#, "third": "[3]", "fourth": "[true]"]
+        )
+    }
+
     // MARK: - Kept for too long
 
     private final class Keeper {

@@ -60,6 +60,23 @@ final class MisusedEncoderTests: XCTestCase {
         XCTAssertEqual(text(try fields(["a": value])["a"]), "[1,7,3]")
     }
 
+    func testAnEmptyMemberMayChangeAfterTheNextOne() throws {
+        let decided = Custom { encoder in
+            var container = encoder.container(keyedBy: AnyKey.self)
+            let member = container.superEncoder(forKey: AnyKey("a"))
+            try container.encode(1, forKey: AnyKey("b"))
+            _ = member.unkeyedContainer()
+        }
+        XCTAssertEqual(text(try fields(["x": decided])["x"]), #"{"a":[],"b":1}"#)
+        let filled = Custom { encoder in
+            var container = encoder.container(keyedBy: AnyKey.self)
+            var list = container.nestedUnkeyedContainer(forKey: AnyKey("a"))
+            try container.encode(1, forKey: AnyKey("b"))
+            _ = list.superEncoder()
+        }
+        XCTAssertEqual(text(try fields(["x": filled])["x"]), #"{"a":[{}],"b":1}"#)
+    }
+
     func testAValueMayDecideWhatAnotherValuesEncoderIs() throws {
         let fields = try fields(
             Custom { encoder in
