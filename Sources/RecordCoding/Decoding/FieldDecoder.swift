@@ -1,7 +1,7 @@
 /// The decoder of the top level: its one keyed container is the fields of a record, as a model sees them.
 ///
 /// So it does not show the engine's own fields, and shows the system fields to a model that stores them.
-final class FieldDecoder: Decoder {
+final class FieldDecoder: Decoder, TypeKindCoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     @exclusivity(unchecked) var kinds = TypeKinds()
@@ -136,7 +136,7 @@ extension FieldDecoder {
         _ name: String,
         at place: CodingPlace
     ) throws -> Value {
-        switch kinds.field(type) {
+        switch fieldKind(of: type) {
         case .value: break
         case .values, .singles:
             // A server may drop empty lists.

@@ -55,7 +55,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     @inline(never)
     private func absent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         // An absent member is `nil` for an optional.
-        guard case .optional = root.kinds.json(type), let optional = type as? any OptionalDecodable.Type,
+        guard case .optional = root.jsonKind(of: type), let optional = type as? any OptionalDecodable.Type,
             case let value as Value = optional.absent
         else { throw place(of: key).missing() }
         return value

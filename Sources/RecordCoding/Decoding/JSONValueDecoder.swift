@@ -69,7 +69,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 extension JSONValueDecoder {
     /// Decodes the value, as the inverse of the encoder's rules.
     func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        switch root.kinds.json(type) {
+        switch root.jsonKind(of: type) {
         case .value(let content): return try converted(type, as: content)
         case .optional: return try decodedOptional(type)
         case .unordered, .container(isDictionary: false):

@@ -18,7 +18,7 @@ extension FieldEncoder {
         at place: @autoclosure () -> CodingPlace,
         depth: Int
     ) throws -> Int {
-        switch kinds.json(Value.self) {
+        switch jsonKind(of: Value.self) {
         case .value(let type):
             if let start = try write(value, as: type, at: place()) { return start }
         case .unordered:
@@ -56,9 +56,11 @@ extension FieldEncoder {
     ) throws -> Int? {
         // The types are the same, so the cast changes nothing, and `as?` takes several times as long.
         guard Value.self == Content.self else { return nil }
+        let content = unsafeBitCast(value, to: Content.self)
+        try content.check(at: place())
         let start = json.end
         json.writer.restart()
-        try unsafeBitCast(value, to: Content.self).write(to: &json.writer, at: place())
+        content.write(to: &json.writer)
         return start
     }
 

@@ -8,7 +8,7 @@ extension FieldEncoder {
         of value: Value,
         at place: @autoclosure () -> CodingPlace
     ) throws -> RecordValue {
-        switch kinds.field(Value.self) {
+        switch fieldKind(of: Value.self) {
         case .value(let type):
             if let field = try self.value(value, as: type, at: place()) { return field }
         case .values(let type):

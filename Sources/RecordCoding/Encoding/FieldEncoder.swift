@@ -3,11 +3,8 @@ import struct Foundation.Data
 /// The encoder of the top level: its one keyed container is the fields of a record.
 ///
 /// All containers of one encoding share it. It is used again for other values, with the memory that it has.
-final class FieldEncoder: Encoder {
+final class FieldEncoder: TypeKindCoder {
     private static let pool = Pool<FieldEncoder>()
-
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     // No code of a model runs while one of these variables is changed in place, so accesses never overlap, and
     // checks of that at run time would take a tenth of the time of encoding.
@@ -50,7 +47,7 @@ final class FieldEncoder: Encoder {
         }
         encoder.skipsSystemFields = facts.storing != nil
         encoder.order = facts.order
-        try value.encode(to: encoder)
+        try value.encode(to: TopEncoder(encoder: encoder))
         return try encoder.completeFields { ModelFacts.keep($0, of: Value.self) }
     }
 
@@ -77,10 +74,6 @@ final class FieldEncoder: Encoder {
         problem = nil
         invalidNames = nil
         return json.clear() && values.count < 1000
-    }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(FieldEncodingContainer(encoder: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -171,6 +164,22 @@ final class FieldEncoder: Encoder {
         }
         throw CodingPlace([]).encodingError("", .invalidFieldNames(faults))
     }
+}
+
+/// The encoder that a model gets: a value, since a weak reference to an object could outlast its use.
+struct TopEncoder: Encoder {
+    let encoder: FieldEncoder
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(FieldEncodingContainer(encoder: encoder))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { encoder.singleValueContainer() }
 }
 
 /// The key of ``SystemFieldsStoring/systemFields``.

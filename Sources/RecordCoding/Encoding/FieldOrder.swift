@@ -25,9 +25,10 @@ final class FieldOrder: Sendable {
         return known == name && known.utf8.count == name.utf8.count
     }
 
-    /// Fields of all names, with the value of each position, which is moved out.
+    /// Fields of all names, with the value of each position, which is moved out; the others are removed.
     func fields(_ values: inout [RecordValue]) -> [String: RecordValue] {
-        values.withUnsafeMutableBufferPointer { values in
+        defer { if positions.count < names.count { values.removeAll() } }
+        return values.withUnsafeMutableBufferPointer { values in
             positions.mapValues { position in
                 var value = RecordValue.null
                 swap(&value, &values[position])

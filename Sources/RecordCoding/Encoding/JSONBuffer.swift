@@ -14,8 +14,7 @@ struct JSONBuffer {
         let number: Int
         let place: CodingPlace
         let depth: Int
-        /// The number of members, of all nodes, when this one was added.
-        fileprivate let firstMember: Int
+        let parent: Int?
         fileprivate(set) var shape = Shape.undecided
         fileprivate(set) var count = 0
         /// The place as a path, once it was needed.
@@ -44,8 +43,8 @@ struct JSONBuffer {
     private var lastNumber = 0
     /// The first node of the value that encodes itself at present.
     private var firstNode = 0
-    /// How many members were added to nodes of other values: after that, nothing can be removed.
-    private var strayMembers = 0
+    /// How often nodes of other values were changed: after that, nothing can be removed.
+    private var strayChanges = 0
 
     /// Where the next text begins.
     var end: Int { writer.bytes.count }
@@ -65,12 +64,18 @@ struct JSONBuffer {
     struct Mark {
         fileprivate let start: Int
         fileprivate let firstNode: Int
-        fileprivate let strayMembers: Int
+        fileprivate let firstMember: Int
+        fileprivate let strayChanges: Int
     }
 
     /// Begins a value that encodes itself.
     mutating func begin() -> Mark {
-        let mark = Mark(start: end, firstNode: firstNode, strayMembers: strayMembers)
+        let mark = Mark(
+            start: end,
+            firstNode: firstNode,
+            firstMember: members.count,
+            strayChanges: strayChanges
+        )
         firstNode = nodes.count
         return mark
     }
@@ -87,10 +92,9 @@ struct JSONBuffer {
         } else {
             start = replaceText(after: mark, with: text(of: node))
         }
-        if mark.strayMembers == strayMembers {
-            let firstMember = nodes[node].firstMember
-            while members.count > firstMember { members.removeLast() }
-            while nodes.count > node { nodes.removeLast() }
+        if mark.strayChanges == strayChanges {
+            while members.count > mark.firstMember { members.removeLast() }
+            while nodes.count > firstNode { nodes.removeLast() }
         }
         return start
     }
@@ -105,7 +109,7 @@ struct JSONBuffer {
 
     /// Removes what was written since a mark, if nothing refers to it.
     mutating func removeText(after mark: Mark) {
-        if mark.strayMembers == strayMembers { writer.bytes.removeLast(end - mark.start) }
+        if mark.strayChanges == strayChanges { writer.bytes.removeLast(end - mark.start) }
     }
 
     // MARK: - Nodes
@@ -115,19 +119,19 @@ struct JSONBuffer {
 
     /// Adds the node of a field, which is complete only when all fields are.
     mutating func addFieldNode(at place: consuming CodingPlace) -> Int {
-        strayMembers += 1
+        strayChanges += 1
         return addNode(at: place, depth: 1)
     }
 
     /// Adds a node that is no member of another one.
-    mutating func addNode(at place: consuming CodingPlace, depth: Int) -> Int {
+    mutating func addNode(at place: consuming CodingPlace, depth: Int, parent: Int? = nil) -> Int {
         lastNumber += 1
         nodes.append(
             Node(
                 number: lastNumber,
                 place: place,
                 depth: depth,
-                firstMember: members.count,
+                parent: parent,
                 start: end,
                 end: end
             )
@@ -136,11 +140,10 @@ struct JSONBuffer {
     }
 
     /// Adds a node that is the next member of another one.
-    mutating func addNode(to parent: Int, at key: any CodingKey) -> Int {
-        let name = key.stringValue
+    mutating func addNode(to parent: Int, at key: any CodingKey, _ name: String) -> Int {
         let start = beginMember(name, of: parent)
         let place = CodingPlace(path(of: parent), key)
-        let node = addNode(at: place, depth: nodes[parent].depth + 1)
+        let node = addNode(at: place, depth: nodes[parent].depth + 1, parent: parent)
         append(
             Member(key: name, text: start..<start, child: node, previous: nodes[parent].lastMember),
             to: parent
@@ -159,11 +162,9 @@ struct JSONBuffer {
 
     /// Decides what a node is.
     mutating func decide(_ shape: Node.Shape, of node: Int) {
+        noteChange(of: node)
         nodes[node].shape = shape
-        guard nodes[node].isPlain, nodes[node].end == end, nodes[node].count < 2 else {
-            nodes[node].isPlain = false
-            return
-        }
+        guard nodes[node].isPlain, nodes[node].end == end, nodes[node].count < 2 else { return spoil(node) }
         switch shape {
         case .object: writer.bytes.append(UInt8(ascii: "{"))
         case .array: writer.bytes.append(UInt8(ascii: "["))
@@ -176,9 +177,9 @@ struct JSONBuffer {
 
     /// Begins the next member, and returns where its value begins.
     mutating func beginMember(_ key: String, of node: Int) -> Int {
-        if node < firstNode { strayMembers += 1 }
+        noteChange(of: node)
         settle(node)
-        if nodes[node].end != end || !isNext(key, in: node) { nodes[node].isPlain = false }
+        if nodes[node].end != end || !isNext(key, in: node) { spoil(node) }
         if nodes[node].count > 0 { writer.bytes.append(UInt8(ascii: ",")) }
         writer.restart()
         if nodes[node].shape == .object { writer.key(key) }
@@ -187,9 +188,10 @@ struct JSONBuffer {
 
     /// Ends a member with its text, which may not follow its key.
     mutating func endMember(_ key: String, of node: Int, _ start: Int, text: Int) {
-        if start != text { nodes[node].isPlain = false }
+        if start != text { spoil(node) }
         let last = nodes[node].lastMember
-        if let last, nodes[node].shape == .array, members[last].child == nil,
+        // Only a comma is between elements that were added one after the other.
+        if let last, nodes[node].shape == .array, members[last].child == nil, start == text,
             members[last].text.upperBound == text - 1
         {
             members[last].text = members[last].text.lowerBound..<end
@@ -199,6 +201,8 @@ struct JSONBuffer {
         }
         nodes[node].end = end
     }
+
+    private mutating func noteChange(of node: Int) { if node < firstNode { strayChanges += 1 } }
 
     private mutating func append(_ member: Member, to node: Int) {
         nodes[node].lastMember = members.count
@@ -212,6 +216,17 @@ struct JSONBuffer {
         return members[last].key.precedes(key)
     }
 
+    /// Notes that the text of a node, and so of those that it is a part of, is not complete in the buffer.
+    ///
+    /// What changes an empty node that is closed may write nothing, so that the nodes around it end where they did.
+    private mutating func spoil(_ node: Int) {
+        var next: Int? = node
+        while let node = next, nodes[node].isPlain {
+            nodes[node].isPlain = false
+            next = nodes[node].parent
+        }
+    }
+
     /// Completes the text of the last member for now; if that gets more members, the node is not plain.
     private mutating func settle(_ node: Int) {
         guard let child = nodes[node].openChild else { return }
@@ -221,7 +236,7 @@ struct JSONBuffer {
             close(child)
             nodes[node].end = end
         } else {
-            nodes[node].isPlain = false
+            spoil(node)
         }
     }
 

@@ -27,6 +27,12 @@ struct JSONNode: Encoder, SingleValueEncodingContainer {
     /// The number of members.
     var count: Int { exists ? encoder.json.nodes[index].count : 0 }
 
+    /// Where the complete text begins; `nil` if the node was removed, as part of a value inside which it was added.
+    func complete(_ mark: JSONBuffer.Mark) -> Int? {
+        guard exists else { return nil }
+        return encoder.json.complete(index, mark)
+    }
+
     private var exists: Bool { encoder.json.has(index, number: number) }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -70,8 +76,9 @@ struct JSONNode: Encoder, SingleValueEncodingContainer {
         throws
     {
         guard exists else { return encoder.failKeptForTooLong() }
+        try value.check(at: place())
         let start = encoder.json.beginMember(key, of: index)
-        try value.write(to: &encoder.json.writer, at: place())
+        value.write(to: &encoder.json.writer)
         encoder.json.endMember(key, of: index, start, text: start)
     }
 
@@ -100,7 +107,8 @@ struct JSONNode: Encoder, SingleValueEncodingContainer {
             node.checkDepth()
             return node
         }
-        return JSONNode(encoder.json.addNode(to: index, at: key), of: encoder)
+        let name = key.stringValue
+        return JSONNode(encoder.json.addNode(to: index, at: key, name), of: encoder)
     }
 
     // MARK: - A single value

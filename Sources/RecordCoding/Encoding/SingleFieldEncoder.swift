@@ -17,7 +17,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         fileprivate var depth = 0
         fileprivate var expected: any FieldConvertible.Type = String.self
         /// What was encoded, if it is of another kind.
-        fileprivate var other: Int?
+        fileprivate var other: JSONNode?
     }
 
     private let encoder: FieldEncoder
@@ -54,7 +54,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         try value.encode(to: single)
         if let node = encoder.single.other {
             defer { encoder.json.removeText(after: mark) }
-            let start = encoder.json.complete(node, mark)
+            guard let start = node.complete(mark) else { throw single.unexpected(value) }
             return try single.converted(encoder.json.data(from: start), of: value)
         }
         guard let result = encoder.singleResult else { throw single.unexpected(value) }
@@ -77,7 +77,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        switch encoder.kinds.field(Value.self) {
+        switch encoder.fieldKind(of: Value.self) {
         case .value(let type) where type.fieldKind == expected.fieldKind:
             let field = try encoder.fieldValue(of: value, at: place)
             // A file is an asset only for a decoder that asks for a URL.
@@ -114,9 +114,9 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
             failBesideAnother()
             return JSONNode(encoder, place, depth: depth)
         }
-        let node = encoder.single.other ?? encoder.json.addNode(at: place, depth: depth)
+        let node = encoder.single.other ?? JSONNode(encoder, place, depth: depth)
         encoder.single.other = node
-        return JSONNode(node, of: encoder)
+        return node
     }
 
     /// Reads the JSON of a value of another kind as the decoder would.

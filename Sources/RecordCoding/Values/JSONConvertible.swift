@@ -2,15 +2,19 @@ import Foundation
 
 /// A type that is encoded as one JSON value, in the default form of Foundation's `JSONEncoder`.
 protocol JSONConvertible: Codable, SendableMetatype {
-    /// Writes the value as JSON, or throws.
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws
+    /// Throws if the value cannot be JSON.
+    func check(at place: @autoclosure () -> CodingPlace) throws
+
+    /// Writes the value, which was checked, as JSON.
+    func write(to writer: inout JSONWriter)
 
     /// Reads a JSON value.
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws
 }
 
 extension String: JSONConvertible {
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) { writer.string(self) }
+    func check(at place: @autoclosure () -> CodingPlace) {}
+    func write(to writer: inout JSONWriter) { writer.string(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard let string = value.string else {
@@ -21,7 +25,8 @@ extension String: JSONConvertible {
 }
 
 extension Bool: JSONConvertible {
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) { writer.bool(self) }
+    func check(at place: @autoclosure () -> CodingPlace) {}
+    func write(to writer: inout JSONWriter) { writer.bool(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard let bool = value.bool else {
@@ -32,7 +37,8 @@ extension Bool: JSONConvertible {
 }
 
 extension FixedWidthInteger where Self: Codable {
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) {
+    func check(at place: @autoclosure () -> CodingPlace) {}
+    func write(to writer: inout JSONWriter) {
         if Self.isSigned {
             writer.int(Int64(truncatingIfNeeded: self))
         } else {
@@ -60,12 +66,13 @@ extension UInt32: JSONConvertible {}
 extension UInt64: JSONConvertible {}
 
 extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
+    func check(at place: @autoclosure () -> CodingPlace) throws {
         guard isFinite else {
             throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: description) }
         }
-        writer.shortest(self)
     }
+
+    func write(to writer: inout JSONWriter) { writer.shortest(self) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard value.isNumber, let number = Self(value.text), number.isFinite else {
@@ -87,12 +94,13 @@ extension Double: JSONConvertible {
 extension Float: JSONConvertible {}
 
 extension Date: JSONConvertible {
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
+    func check(at place: @autoclosure () -> CodingPlace) throws {
         guard RecordLimits.allows(self) else {
             throw place().encodingError(self) { .dateOutOfRange(field: $0, value: shown) }
         }
-        try timeIntervalSinceReferenceDate.write(to: &writer, at: place())
     }
+
+    func write(to writer: inout JSONWriter) { timeIntervalSinceReferenceDate.write(to: &writer) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         self.init(timeIntervalSinceReferenceDate: try Double(json: value, at: place()))
@@ -100,9 +108,8 @@ extension Date: JSONConvertible {
 }
 
 extension Data: JSONConvertible {
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) {
-        writer.string(base64EncodedString())
-    }
+    func check(at place: @autoclosure () -> CodingPlace) {}
+    func write(to writer: inout JSONWriter) { writer.string(base64EncodedString()) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         let text = try String(json: value, at: place())
@@ -112,11 +119,13 @@ extension Data: JSONConvertible {
 }
 
 extension URL: JSONConvertible {
-    /// Converts the URL to its text; throws for a file URL, whose path has no meaning on another device.
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
+    /// Throws for a file URL, whose path has no meaning on another device, and if the text is not the whole URL.
+    func check(at place: @autoclosure () -> CodingPlace) throws {
         if isFileURL { throw place().encodingError(self) { .nestedFile(field: $0) } }
-        writer.string(try text(at: place()))
+        _ = try text(at: place())
     }
+
+    func write(to writer: inout JSONWriter) { writer.string(absoluteString) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         let text = try String(json: value, at: place())
@@ -126,7 +135,7 @@ extension URL: JSONConvertible {
 }
 
 extension Decimal: JSONConvertible {
-    func write(to writer: inout JSONWriter, at place: @autoclosure () -> CodingPlace) throws {
+    func check(at place: @autoclosure () -> CodingPlace) throws {
         let text = description
         guard !isNaN else {
             throw place().encodingError(self) { .nonFiniteNumber(field: $0, value: text) }
@@ -134,8 +143,9 @@ extension Decimal: JSONConvertible {
         guard Decimal(string: text) == self else {
             throw place().encodingError(self) { .precisionLoss(field: $0, value: text) }
         }
-        writer.raw(text.utf8)
     }
+
+    func write(to writer: inout JSONWriter) { writer.raw(description.utf8) }
 
     init(json value: JSONValue, at place: @autoclosure () -> CodingPlace) throws {
         guard value.isNumber, let decimal = Decimal(string: value.text), !decimal.isNaN else {

@@ -61,19 +61,37 @@ struct TypeKind: Sendable {
 
 /// The kinds of types for one coder, which looks up most of them without a lock.
 struct TypeKinds {
-    private var known = TypeKind.table.snapshot
+    private let known = TypeKind.table.snapshot
 
-    mutating func field(_ type: Any.Type) -> TypeKind.Field {
-        if let kind = known[ObjectIdentifier(type)]?.field { return kind }
+    /// How a field holds values of a type; `nil` if that was not decided when this was made.
+    func field(_ type: Any.Type) -> TypeKind.Field? { known[ObjectIdentifier(type)]?.field }
+
+    /// How values of a type are coded inside JSON; `nil` if that was not decided when this was made.
+    func json(_ type: Any.Type) -> TypeKind.JSON? { known[ObjectIdentifier(type)]?.json }
+}
+
+/// A coder that keeps the kinds of types.
+protocol TypeKindCoder: AnyObject {
+    var kinds: TypeKinds { get set }
+}
+
+// A decision may run a model's `init(from:)`, which may use this coder: so the kinds are not accessed meanwhile.
+extension TypeKindCoder {
+    @inline(__always)
+    func fieldKind(of type: Any.Type) -> TypeKind.Field { kinds.field(type) ?? decidedFieldKind(of: type) }
+
+    @inline(__always)
+    func jsonKind(of type: Any.Type) -> TypeKind.JSON { kinds.json(type) ?? decidedJSONKind(of: type) }
+
+    private func decidedFieldKind(of type: Any.Type) -> TypeKind.Field {
         let kind = TypeKind.field(of: type)
-        known = TypeKind.table.snapshot
+        kinds = TypeKinds()
         return kind
     }
 
-    mutating func json(_ type: Any.Type) -> TypeKind.JSON {
-        if let kind = known[ObjectIdentifier(type)]?.json { return kind }
+    private func decidedJSONKind(of type: Any.Type) -> TypeKind.JSON {
         let kind = TypeKind.json(of: type)
-        known = TypeKind.table.snapshot
+        kinds = TypeKinds()
         return kind
     }
 }

@@ -6,20 +6,20 @@ import XCTest
 /// How a type is coded follows from the type itself, on which the casts of the coders rely.
 final class TypeKindTests: XCTestCase {
     private func assertOwnKind<Value: FieldConvertible>(_ type: Value.Type, line: UInt = #line) {
-        var kinds = TypeKinds()
-        guard case .value(let found) = kinds.field(type) else {
+        let coder = FieldEncoder()
+        guard case .value(let found) = coder.fieldKind(of: type) else {
             return XCTFail("\(type) is no value.", line: line)
         }
         XCTAssertTrue(found == type, "\(found)", line: line)
-        guard case .values(let element) = kinds.field([Value].self) else {
+        guard case .values(let element) = coder.fieldKind(of: [Value].self) else {
             return XCTFail("An array of \(type) is no list.", line: line)
         }
         XCTAssertTrue(element == type, "\(element)", line: line)
     }
 
     private func assertOwnJSON<Value: JSONConvertible>(_ type: Value.Type, line: UInt = #line) {
-        var kinds = TypeKinds()
-        guard case .value(let found) = kinds.json(type) else {
+        let coder = FieldEncoder()
+        guard case .value(let found) = coder.jsonKind(of: type) else {
             return XCTFail("\(type) is no value.", line: line)
         }
         XCTAssertTrue(found == type, "\(found)", line: line)
