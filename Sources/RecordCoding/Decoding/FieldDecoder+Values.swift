@@ -12,6 +12,7 @@ extension FieldDecoder {
         if Value.self == UUID.self { return unsafeBitCast(try UUID(field: field, at: place()), to: type) }
         if Value.self == Date.self { return unsafeBitCast(try Date(field: field, at: place()), to: type) }
         if Value.self == URL.self { return unsafeBitCast(try URL(field: field, at: place()), to: type) }
+        if Value.self == Data.self { return unsafeBitCast(try Data(field: field, at: place()), to: type) }
         let kind = fieldKind(of: type)
         switch kind {
         case .value(let type): return try value(of: field, as: type, at: place())

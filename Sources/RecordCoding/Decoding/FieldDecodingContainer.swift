@@ -20,8 +20,8 @@ struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        let name = key.stringValue
-        return decoder.present(name) == nil ? nil : try decoder.value(type, name, at: CodingPlace([], key))
+        guard let field = decoder.present(key.stringValue) else { return nil }
+        return try decoder.decode(type, from: field, at: CodingPlace([], key), depth: 1)
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try scalar(key) }

@@ -1,3 +1,5 @@
+import Foundation
+
 // Each `unsafeBitCast` stands behind a comparison of the static types on both of its sides, so it reads a value
 // as the type that the value has: it changes no layout, and copies and releases the value as that type. The
 // types are always the same, since `TypeKind` finds a type's conformance by the type itself. A cast with `as?`
@@ -8,6 +10,10 @@ extension FieldEncoder {
         of value: Value,
         at place: @autoclosure () -> CodingPlace
     ) throws -> RecordValue {
+        // The most common types beyond those that a container has functions for.
+        if Value.self == UUID.self { return unsafeBitCast(value, to: UUID.self).fieldValue(at: place()) }
+        if Value.self == Date.self { return try unsafeBitCast(value, to: Date.self).fieldValue(at: place()) }
+        if Value.self == URL.self { return try unsafeBitCast(value, to: URL.self).fieldValue(at: place()) }
         switch fieldKind(of: Value.self) {
         case .value(let type):
             if let field = try self.value(value, as: type, at: place()) { return field }

@@ -38,9 +38,11 @@ final class RecordDetails: Hashable, @unchecked Sendable {
 
     /// The system fields as a blob, made once; threads that need it first at the same time make equal ones.
     var systemFieldsBlob: Data? {
-        guard let systemFields = values.systemFields else { return nil }
-        if let blob = RecordDetails.lock.withLock({ blob }) { return blob }
-        let made = systemFields.encodedBlob
+        RecordDetails.lock.lock()
+        let known = blob
+        RecordDetails.lock.unlock()
+        if let known { return known }
+        guard let made = values.systemFields?.encodedBlob else { return nil }
         RecordDetails.lock.withLock { blob = made }
         return made
     }
