@@ -19,7 +19,7 @@ struct SingleFieldDecoder: Decoder, SingleValueDecodingContainer {
 
     static func value<Value: Decodable>(
         of field: RecordValue,
-        at place: CodingPlace,
+        at place: consuming CodingPlace,
         _ depth: Int,
         _ root: FieldDecoder
     ) throws -> Value {
@@ -34,6 +34,11 @@ struct SingleFieldDecoder: Decoder, SingleValueDecodingContainer {
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     func decodeNil() -> Bool { isCurrent && root.single.field == .null }
+
+    func decode<Value: Decodable & FieldConvertible>(_ type: Value.Type) throws -> Value {
+        try check(type, "a value of its own")
+        return try Value(field: root.single.field, at: root.single.place)
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try check(type, "a value of its own")
