@@ -20,7 +20,7 @@ struct JSONTable {
     mutating func append(_ text: Data, number: Int) throws(JSONError) -> Int {
         let start = bytes.count
         // Positions are 32 bits wide; each byte of the text makes at most one token.
-        guard text.count <= (Int(UInt32.max) - start) / (JSONToken.size + 1) - 1 else {
+        guard text.count <= (Int(clamping: UInt32.max) - start) / (JSONToken.size + 1) - 1 else {
             throw JSONError(offset: 0, reason: "the text is too long")
         }
         // Few texts need more than three bytes of tokens for each of their own.

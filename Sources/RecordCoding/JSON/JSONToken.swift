@@ -113,7 +113,7 @@ extension JSONToken {
     var container: UInt32 { start }
 
     /// The index in the array that it is an element of; of a text's outermost value, the number of the text.
-    var index: Int { Int(UInt32(truncatingIfNeeded: bits)) }
+    var index: Int { Int(truncatingIfNeeded: UInt32(truncatingIfNeeded: bits)) }
 
     /// Whether each key of an object comes before the next one, so that none are equal.
     var isSorted: Bool {
