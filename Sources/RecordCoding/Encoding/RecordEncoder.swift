@@ -30,7 +30,8 @@
 ///
 /// Equal values give equal records in every process. Containers sort the sets and dictionaries that they
 /// encode; one that encodes itself, by `set.encode(to: encoder)`, is not sorted. If a key is encoded twice,
-/// the last value wins. The encoder refuses values that it can't store without loss: NaN and infinities,
+/// the last value wins. A value must not use its encoder and containers after its `encode(to:)` has returned;
+/// this is an error. The encoder refuses values that it can't store without loss: NaN and infinities,
 /// integers outside `Int64`, dates outside the years 1 to 9999, and file URLs inside nested values.
 public struct RecordEncoder: Sendable {
     /// Creates an encoder.
