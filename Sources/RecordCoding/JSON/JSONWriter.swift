@@ -67,9 +67,9 @@ package struct JSONWriter {
         appendNumber(value.description, withoutZero: true)
     }
 
-    private mutating func appendNumber(_ text: String, withoutZero: Bool) {
+    @inline(__always)
+    private mutating func appendNumber(_ text: consuming String, withoutZero: Bool) {
         separate()
-        var text = text
         text.withUTF8 { text in
             let end = text.count - 2
             let isWhole = end > 0 && text[end] == UInt8(ascii: ".") && text[end + 1] == UInt8(ascii: "0")
