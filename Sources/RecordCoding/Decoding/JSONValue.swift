@@ -1,12 +1,11 @@
 /// One value of JSON in a field, as long as it is being decoded.
 struct JSONValue {
-    /// Not retained, since whoever decodes the value keeps the decoder alive.
-    private let root: Unmanaged<FieldDecoder>
+    private let root: FieldDecoder
     private let token: JSONToken
 
     @inline(__always)
     init(_ root: FieldDecoder, _ position: Int) {
-        self.root = .passUnretained(root)
+        self.root = root
         token = root.json.token(at: position)
     }
 
@@ -18,7 +17,7 @@ struct JSONValue {
     var isNumber: Bool { token.kind == .number }
 
     /// The text of a string or number.
-    var text: String { root._withUnsafeGuaranteedRef { $0.json.string(token) } }
+    var text: String { root.json.string(token) }
 
     var string: String? { token.kind == .string ? text : nil }
 
