@@ -49,7 +49,8 @@ final class BlockedReleaseTests: EngineScenario {
         let names = try await next.allModels().map(\.recordName)
         XCTAssertTrue(names.contains("a"), "\(block): \(names)")
         try await next.close()
-        XCTAssertEqual(tracked.inUse, [], "\(block)")
+        // The released engine's opening, which was blocked before it had the lock, may have got it only now.
+        await tracked.reachUnused("\(block): every file and lock is let go in the end")
     }
 
     /// Brings an engine to a blocked call of the disk, which no call of the app waits for.
