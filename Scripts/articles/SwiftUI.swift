@@ -126,6 +126,11 @@ public struct Toggle: View {
     public var body: Never { return nothing() }
 }
 
+public struct Text: View {
+    public init<Content: StringProtocol>(_ content: Content) {}
+    public var body: Never { return nothing() }
+}
+
 public struct TextField: View {
     public init(_ title: some StringProtocol, text: Binding<String>) {}
     public var body: Never { return nothing() }

@@ -35,8 +35,9 @@ public protocol RecordCodable: Codable, Sendable {
 
     /// The names of the fields that CloudKit stores encrypted; by default none.
     ///
-    /// CloudKit encrypts their values on the device (`CKRecord.encryptedValues`), so that its servers cannot read
-    /// them, and decrypts them on the user's devices:
+    /// CloudKit encrypts their values on the device (`CKRecord.encryptedValues`), and decrypts them on the user's
+    /// devices. Who else can read them depends on the user's iCloud settings: with Advanced Data Protection, only the
+    /// user's trusted devices have the keys; without it, Apple keeps the keys as well, to recover the user's data.
     ///
     /// ```swift
     /// extension Patient {

@@ -5,7 +5,7 @@ import Observation
 // begin engine
 /// The app's engines: one for each model, for as long as the app runs.
 enum Sync {
-    static let notes = SyncEngine<Note>(database: .local)
+    static let notes = SyncEngine<Note>()
 }
 // end engine
 
