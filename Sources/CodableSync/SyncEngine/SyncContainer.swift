@@ -60,7 +60,7 @@ public final class SyncContainer: Sendable {
         try await core.deactivate()
     }
 
-    /// Stores queued edits, ends requests and streams, and releases the directory.
+    /// Stores queued edits, ends requests and streams, and releases the state directory.
     ///
     /// If the state's files are being compacted, the call waits until that is done. Later calls throw
     /// ``SyncError/Code-swift.enum/closed``. The next engine that opens this state sends the pending changes.

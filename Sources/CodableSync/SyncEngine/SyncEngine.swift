@@ -14,8 +14,8 @@ public import RecordCoding
 /// flight keeps the container alive. Releasing the last copy closes it like ``close()``, but in the background;
 /// pending changes are sent after the next launch.
 ///
-/// One engine at a time uses a directory: while it does, the calls of another one throw
-/// ``SyncError/Code-swift.enum/stateInUse``. An engine that opens the directory of one that is still closing in
+/// One engine at a time uses a state directory: while it does, the calls of another one throw
+/// ``SyncError/Code-swift.enum/stateInUse``. An engine that opens the state directory of one that is still closing in
 /// this process waits for it.
 public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// What the engine shares with its copies: the account, the state on this device, the queue of calls.
