@@ -1,6 +1,6 @@
 # `make` alone lists the targets. To use the package, you need none of them: `swift build` and `swift test` suffice.
 
-.PHONY: help build test standin sanitize exhaustive kills mutations stories trees lint layers claims articles documentation names format performance benchmarks demo check clean
+.PHONY: help build test standin sanitize exhaustive kills mutations stories trees oldest nightly lint layers claims articles documentation names format performance benchmarks demo check clean
 
 help:
 	@echo 'make build         build the libraries and their tests'
@@ -11,6 +11,7 @@ help:
 	@echo 'make mutations     open 10000 damaged states and clouds with valid checksums'
 	@echo 'make stories       run 3000 random stories, scheduled by a seed'
 	@echo 'make trees         code 100000 random values of random types'
+	@echo 'make oldest        compile without the attributes that the oldest supported toolchain lacks'
 	@echo 'make lint          check format, layers and lengths of files'
 	@echo 'make layers        check which folder uses which, and the check itself'
 	@echo 'make claims        check that guarantees name tests, and links lead somewhere'
@@ -23,6 +24,7 @@ help:
 	@echo 'make benchmarks    measure, and write Documentation/Performance.md'
 	@echo 'make demo          run the example: two devices and a cloud'
 	@echo 'make check         run everything that must pass before a change is merged'
+	@echo 'make nightly       run everything that takes too long for that, and print a table'
 	@echo 'make clean         remove build products'
 
 build:
@@ -49,6 +51,12 @@ stories:
 trees:
 	@Scripts/check-trees
 
+oldest:
+	@Scripts/check-oldest-toolchain
+
+nightly:
+	@Scripts/nightly
+
 lint:
 	@Scripts/lint
 
@@ -69,10 +77,10 @@ names:
 	@Scripts/check-public-names
 
 standin:
-	@Scripts/check-warnings Tests/CloudKitStandIn
+	@swift build --package-path Tests/CloudKitStandIn --build-tests
 	@Scripts/check-stand-in
 	@Scripts/check-availability --self-test
-	@swift test --package-path Tests/CloudKitStandIn
+	@swift test --package-path Tests/CloudKitStandIn --skip-build
 
 format:
 	@Scripts/swift-files | tr '\n' '\0' | xargs -0 swift format --in-place --parallel

@@ -4,6 +4,9 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // On Linux, where the project is built and tested, a warning is an error. SwiftPM leaves this setting out for an
+    // app that depends on the package by its URL.
+    .treatAllWarnings(as: .error, .when(platforms: [.linux])),
 ]
 
 let package = Package(

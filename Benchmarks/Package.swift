@@ -4,6 +4,7 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error, .when(platforms: [.linux])),
 ]
 
 let package = Package(

@@ -11,6 +11,7 @@ let frameworks = ["AppKit", "BackgroundTasks", "CoreLocation", "Security", "UIKi
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error, .when(platforms: [.linux])),
 ]
 
 let package = Package(

@@ -47,4 +47,33 @@ final class LocalEngineTests: EngineScenario {
         XCTAssertEqual(database.listeners.count, 1, "it listens")
         return database
     }
+
+    // G3
+    func testTwoModelsWithOneStateDirectoryFail() async throws {
+        let (cloud, state) = (try TemporaryDirectory(), try TemporaryDirectory())
+        defer { for directory in [cloud, state] { try? directory.remove() } }
+        // A new database object at each call, like `.local`.
+        let connect = { LocalDatabase.local(directory: cloud.url) }
+        var configuration = SyncConfiguration()
+        configuration.storage = .directory(state.url)
+        configuration.automaticallySyncs = false
+        let first = SyncEngine<ModuleA.Thing>(database: connect(), configuration: configuration)
+        try await first.upload(ModuleA.Thing(id: "a"))
+        let second = SyncEngine<ModuleB.Thing>(database: connect(), configuration: configuration)
+        do {
+            try await second.upload(ModuleB.Thing(id: "a"))
+            XCTFail("both engines opened the directory")
+        } catch let error as SyncError where error.code == .configuration {
+            let message = error.message
+            XCTAssertTrue(message.contains("ModuleA.Thing") && message.contains("ModuleB.Thing"), message)
+        }
+        // Another directory counts as another device, which may run another version of the app.
+        configuration.storage = .directory(state.url.appendingPathComponent("other"))
+        let other = SyncEngine<ModuleB.Thing>(database: connect(), configuration: configuration)
+        _ = try await other.allModels()
+        try await other.close()
+        try await first.close()
+        _ = try await whenFree { try await second.allModels() }
+        try await second.close()
+    }
 }

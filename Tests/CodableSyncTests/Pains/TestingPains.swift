@@ -2,7 +2,7 @@ import CodableSync
 import Foundation
 import XCTest
 
-/// Apps with sync can be tested: by their developers, and here on every database.
+/// Apps with sync can be tested: by their developers.
 final class TestingPains: XCTestCase {
     // P-44
     func testThePublicFakeSimulatesDevicesTimeFaultsLimitsUsersAndAPurge() async throws {
@@ -63,29 +63,5 @@ final class TestingPains: XCTestCase {
             XCTFail("The sync didn't wait for the user's decision.")
         } catch let error as SyncError where error.code == .waitingForDecision {}
         XCTAssertEqual(try cloud.models(Note.self, user: "alice"), [])
-    }
-
-    // P-45
-    func testScenariosAToJAlsoRunOnTheLocalDatabase() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../Scenarios").standardizedFileURL
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        let sources = try files.filter { $0.pathExtension == "swift" }
-            .map { try String(contentsOf: $0, encoding: .utf8) }
-        let classOfAGroup =
-            /\/\/\/ Scenarios, group [A-J][ :,.][^\n]*\n(?:\/\/\/[^\n]*\n)*(final )?class (\w+)/
-        var count = 0
-        for source in sources {
-            for match in source.matches(of: classOfAGroup) {
-                let name = match.output.2
-                // Scenarios that only the fake supports say so in their names.
-                if name.hasSuffix("OnTheFake") { continue }
-                count += 1
-                XCTAssertNil(match.output.1, "\(name) runs only on the fake")
-                let isTold = sources.contains { $0.contains("final class \(name)OnLocalDatabase: \(name) {") }
-                XCTAssertTrue(isTold, "there is no \(name)OnLocalDatabase")
-            }
-        }
-        XCTAssertGreaterThan(count, 10)
     }
 }

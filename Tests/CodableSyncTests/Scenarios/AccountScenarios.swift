@@ -180,14 +180,3 @@ class AccountScenarios: AccountScenario {
         XCTAssertEqual(user, "bob")
     }
 }
-
-final class AccountScenariosOnLocalDatabase: AccountScenarios {
-    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        try makeUsersOnLocalDatabase()
-    }
-
-    func testTheDatabaseIsADirectory() throws {
-        let phone = try makeAccountDevice(Note.self, user: "alice")
-        XCTAssertTrue(phone.account.server(of: "alice") is LocalDatabase)
-    }
-}

@@ -209,14 +209,3 @@ extension Device {
         return configuration
     }
 }
-
-final class AccountScenariosClaimingOnLocalDatabase: AccountScenariosClaiming {
-    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        try makeUsersOnLocalDatabase()
-    }
-
-    func testTheDatabaseIsADirectory() throws {
-        let phone = try makeAccountDevice(Note.self, user: "alice")
-        XCTAssertTrue(phone.account.server(of: "alice") is LocalDatabase)
-    }
-}

@@ -281,14 +281,3 @@ class AccountScenariosMeeting: AccountScenario {
         XCTAssertTrue(sent.contains("a-3"), "\(sent)")
     }
 }
-
-final class AccountScenariosMeetingOnLocalDatabase: AccountScenariosMeeting {
-    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        try makeUsersOnLocalDatabase()
-    }
-
-    func testTheDatabaseIsADirectory() throws {
-        let phone = try makeAccountDevice(Note.self, user: "alice")
-        XCTAssertTrue(phone.account.server(of: "alice") is LocalDatabase)
-    }
-}

@@ -238,14 +238,3 @@ class AccountScenariosRemoving: AccountScenario {
         XCTAssertEqual(phone.changes, ["- > alice", "alice > bob"])
     }
 }
-
-final class AccountScenariosRemovingOnLocalDatabase: AccountScenariosRemoving {
-    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        try makeUsersOnLocalDatabase()
-    }
-
-    func testTheDatabaseIsADirectory() throws {
-        let phone = try makeAccountDevice(Note.self, user: "alice")
-        XCTAssertTrue(phone.account.server(of: "alice") is LocalDatabase)
-    }
-}

@@ -205,11 +205,3 @@ private enum Equal: ItemPolicy {
 private enum Unasked: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? { conflict.server }
 }
-
-final class ConflictScenariosOnLocalDatabase: ConflictScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

@@ -238,11 +238,3 @@ private struct Fussy: RecordCodable, Equatable, Identifiable {
         Fussy(id: conflict.client.id, weight: .nan)
     }
 }
-
-final class ConflictScenariosFailingOnLocalDatabase: ConflictScenariosFailing {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

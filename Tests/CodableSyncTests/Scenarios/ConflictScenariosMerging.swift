@@ -126,7 +126,7 @@ class ConflictScenariosMerging: EngineScenario {
         let (phone, tablet) = try await makePair(Item<Dicing>("a"), Item<Dicing>("b"))
         let watch = try makeDevice(Item<Dicing>.self)
         try await settle(watch)
-        for round in 0..<(isOnDirectory ? 4 : 10) {
+        for round in 0..<10 {
             for (device, name) in [(phone, "phone"), (tablet, "tablet"), (watch, "watch")] {
                 try await device.engine.upload(Item<Dicing>("a", "\(name) \(round)", count: round))
                 try await device.engine.upload(Item<Dicing>("b", "\(name) \(round)", count: round))
@@ -225,12 +225,4 @@ class ConflictScenariosMerging: EngineScenario {
 
 private enum Twins: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? { conflict.server }
-}
-
-final class ConflictScenariosMergingOnLocalDatabase: ConflictScenariosMerging {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
 }

@@ -175,7 +175,7 @@ class DeletionScenarios: EngineScenario {
     /// DL-09.
     func testMoreThanAThousandDeletionsAreSentInBatches() async throws {
         let phone = try makeDevice(Note.self)
-        let count = many(1300)
+        let count = 1300
         try await fill(phone.database, count)
         try await phone.engine.sync()
         let names = try await phone.drain().flatMap(\.names)
@@ -247,7 +247,7 @@ class DeletionScenarios: EngineScenario {
         var random = SplitMix64(seed: 13)
         let leaves = (0..<4).map { Leaf(id: "leaf-\($0)", branch: RecordReference("branch")) }
         let names = ["branch"] + leaves.map(\.id)
-        for round in 0..<many(Cases.sample(25, of: 100)) {
+        for round in 0..<Cases.sample(25, of: 100) {
             try await phone.engine.upload([Leaf(id: "branch")] + leaves)
             try await phone.engine.sync()
             let before = phone.database.modifies.count
@@ -298,13 +298,5 @@ private struct Leaf: RecordCodable, Equatable, Identifiable {
 extension RecordReference {
     fileprivate init(_ name: String) {
         self.init(recordName: name, action: .deleteSelf)
-    }
-}
-
-final class DeletionScenariosOnLocalDatabase: DeletionScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
     }
 }

@@ -299,11 +299,3 @@ class EvolutionScenarios: EngineScenario {
         XCTAssertEqual(fields?["loud"], "QUIET TOO")
     }
 }
-
-final class EvolutionScenariosOnLocalDatabase: EvolutionScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(PlaceV1.self).database.base is LocalDatabase)
-    }
-}

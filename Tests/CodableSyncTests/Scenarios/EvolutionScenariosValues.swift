@@ -236,11 +236,3 @@ enum ModuleB {
         static func resolveConflict(_ conflict: Conflict<Self>) throws -> Self? { conflict.server }
     }
 }
-
-final class EvolutionScenariosValuesOnLocalDatabase: EvolutionScenariosValues {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

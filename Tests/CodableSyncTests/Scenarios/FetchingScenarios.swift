@@ -253,11 +253,3 @@ private enum Touched: ItemPolicy {
 private enum Fetched: ItemPolicy {
     static func resolve(_ conflict: Conflict<Item<Self>>) throws -> Item<Self>? { try conflict.merged() }
 }
-
-final class FetchingScenariosOnLocalDatabase: FetchingScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

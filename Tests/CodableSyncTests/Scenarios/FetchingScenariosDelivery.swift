@@ -190,11 +190,3 @@ private struct Twig: RecordCodable, Equatable, Identifiable {
 
     static func resolveConflict(_ conflict: Conflict<Twig>) throws -> Twig? { conflict.latestEdit }
 }
-
-final class FetchingScenariosDeliveryOnLocalDatabase: FetchingScenariosDelivery {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

@@ -338,7 +338,3 @@ class GrowingModelScenarios: EngineScenario {
         XCTAssertEqual(model?.address, PlaceV2.Address(city: "Bergen", street: nil))
     }
 }
-
-final class GrowingModelScenariosOnLocalDatabase: GrowingModelScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-}

@@ -256,11 +256,3 @@ class LifecycleScenarios: EngineScenario {
         XCTAssertEqual(phone.database.highestPeak, 1)
     }
 }
-
-final class LifecycleScenariosOnLocalDatabase: LifecycleScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

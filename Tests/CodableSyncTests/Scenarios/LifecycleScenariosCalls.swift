@@ -230,11 +230,3 @@ class LifecycleScenariosCalls: EngineScenario {
         XCTAssertEqual(outcome, .newData)
     }
 }
-
-final class LifecycleScenariosCallsOnLocalDatabase: LifecycleScenariosCalls {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

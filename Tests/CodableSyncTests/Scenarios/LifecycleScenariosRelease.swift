@@ -249,11 +249,3 @@ private final class BackwardClock: SyncClock {
         try await base.sleep(until: instant - offset.withLock { $0 })
     }
 }
-
-final class LifecycleScenariosReleaseOnLocalDatabase: LifecycleScenariosRelease {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

@@ -131,10 +131,6 @@ class LiveScenarios: EngineScenario {
     }
 }
 
-final class LiveScenariosOnLocalDatabase: LiveScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-}
-
 /// A dictionary follows a stream.
 final class DictionaryApplyTests: XCTestCase {
     func testADictionaryHasWhatTheElementsSay() {

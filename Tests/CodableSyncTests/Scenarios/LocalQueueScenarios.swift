@@ -186,11 +186,3 @@ class LocalQueueScenarios: EngineScenario {
         }
     }
 }
-
-final class LocalQueueScenariosOnLocalDatabase: LocalQueueScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

@@ -325,7 +325,3 @@ class NewerSchemaScenarios: EngineScenario {
         XCTAssertEqual(models.map(\.title), ["new"])
     }
 }
-
-final class NewerSchemaScenariosOnLocalDatabase: NewerSchemaScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-}

@@ -324,11 +324,3 @@ class PushScenarios: EngineScenario {
         cloud?.pushes = true
     }
 }
-
-final class PushScenariosOnLocalDatabase: PushScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

@@ -182,12 +182,6 @@ class ResetScenarios: AccountScenario {
     }
 }
 
-final class ResetScenariosOnLocalDatabase: ResetScenarios {
-    override func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
-        try makeUsersOnLocalDatabase()
-    }
-}
-
 extension AccountDevice {
     fileprivate var database: ScriptedDatabase { device.database }
 }

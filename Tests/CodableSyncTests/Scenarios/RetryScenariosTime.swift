@@ -227,14 +227,6 @@ class RetryScenariosTime: EngineScenario {
     }
 }
 
-final class RetryScenariosTimeOnLocalDatabase: RetryScenariosTime {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}
-
 /// Scenarios of group H that need the fake, which counts requests sent during a wait.
 final class RetryScenariosOnTheFake: EngineScenario {
     // RB-01, RB-10, I-36

@@ -142,7 +142,7 @@ class SendingScenarios: EngineScenario {
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("first", CloudError(.invalidArguments))
         try await phone.engine.upload(Note("first"))
-        let count = isOnDirectory ? 500 : 1300
+        let count = 1300
         try await phone.engine.upload((0..<count).map { Note("n\($0)") })
         let summary = try await phone.engine.sync()
         XCTAssertEqual(summary.sent, count)
@@ -158,7 +158,7 @@ class SendingScenarios: EngineScenario {
         let phone = try makeDevice(Note.self)
         phone.database.setLimits(DatabaseLimits(maximumItems: 120, maximumBytes: 1_000_000))
         let tablet = try makeDevice(Note.self) { $0.fetchPageSize = 90 }
-        let models = (0..<(isOnDirectory ? 130 : 400)).map { number in
+        let models = (0..<400).map { number in
             Note(
                 "n\(number)",
                 "title \(number)",
@@ -175,13 +175,5 @@ class SendingScenarios: EngineScenario {
         try await assertEqualEverywhere(phone, tablet)
         let onTablet = try await tablet.engine.allModels()
         XCTAssertEqual(onTablet, models.sorted { $0.id < $1.id })
-    }
-}
-
-final class SendingScenariosOnLocalDatabase: SendingScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
     }
 }

@@ -181,11 +181,3 @@ struct ShoppingTask: RecordCodable, Equatable {
         conflict.latestEdit
     }
 }
-
-final class StateScenariosOnLocalDatabase: StateScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

@@ -303,11 +303,3 @@ class StreamScenarios: EngineScenario {
         XCTAssertEqual(model, Note("a", "third", note: "mine"), "the edit did not change the title")
     }
 }
-
-final class StreamScenariosOnLocalDatabase: StreamScenarios {
-    override func makeCloud() throws -> any TestCloud { try makeLocalCloud() }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

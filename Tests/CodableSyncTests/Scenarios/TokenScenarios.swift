@@ -51,7 +51,7 @@ class TokenScenarios: ZoneScenario {
     /// Z2: the power fails at every fourth file-system call of a listing, or at every call in an exhaustive
     /// run.
     func testAPowerLossDuringAListingDoesNotChangeItsResult() async throws {
-        for call in Cases.places(every: 4, row: isOnDirectory ? 2 : 0) {
+        for call in Cases.places(every: 4) {
             try setUpWithError()
             let (phone, files) = try makeFragileDevice(Note.self) { $0.fetchPageSize = 2 }
             try await fill(phone.database, 7)
@@ -280,13 +280,5 @@ extension ZoneChanges {
     /// An empty page with the same token.
     func emptied() -> ZoneChanges {
         ZoneChanges(modifications: [:], deletions: [], changeToken: changeToken, moreComing: moreComing)
-    }
-}
-
-final class TokenScenariosOnLocalDatabase: TokenScenarios {
-    override var isLocal: Bool { true }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
     }
 }

@@ -310,11 +310,3 @@ extension ZoneChanges {
         return page
     }
 }
-
-final class ZoneScenariosOnLocalDatabase: ZoneScenarios {
-    override var isLocal: Bool { true }
-
-    func testTheDatabaseIsADirectory() throws {
-        XCTAssertTrue(try makeDevice(Note.self).database.base is LocalDatabase)
-    }
-}

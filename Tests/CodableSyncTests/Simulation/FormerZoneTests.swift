@@ -155,7 +155,3 @@ class FormerZoneTests: ZoneScenario {
         }
     }
 }
-
-final class FormerZoneTestsOnLocalDatabase: FormerZoneTests {
-    override var isLocal: Bool { true }
-}

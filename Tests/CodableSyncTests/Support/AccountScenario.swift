@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios about devices whose account changes, on the fake; a subclass runs them on the local database.
+/// Scenarios about devices whose account changes, on the fake; a subclass runs a few of them on the local database.
 class AccountScenario: EngineScenario {
     /// The databases of the users, in the cloud that the scenarios use.
     func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {

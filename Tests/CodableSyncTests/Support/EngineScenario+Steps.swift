@@ -11,9 +11,6 @@ extension EngineScenario {
         return LocalTestCloud(directory: directory.url, clock: clock)
     }
 
-    /// The size of a large test set: a tenth on a directory, where every request is flushed.
-    func many(_ count: Int) -> Int { isOnDirectory ? count / 10 : count }
-
     /// A device whose disk can lose power and become full.
     func makeFragileDevice<Model>(
         _ model: Model.Type = Model.self,

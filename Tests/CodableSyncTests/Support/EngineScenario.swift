@@ -45,13 +45,12 @@ struct LocalTestCloud: TestCloud {
     }
 }
 
-/// Scenarios for engines, on the fake; a subclass for each other database runs them again.
+/// Scenarios for engines, on the fake; a subclass runs a few of them on the local database.
 ///
 /// Server and devices share one manual clock, so each test controls all dates.
 class EngineScenario: XCTestCase {
     private(set) var clock = ManualClock()
     private var cloud: (any TestCloud)?
-    var isOnDirectory: Bool { cloud is LocalTestCloud }
 
     /// The database that the scenarios use.
     func makeCloud() throws -> any TestCloud {

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Scenarios about lost zones, on the fake and on the local database.
+/// Scenarios about lost zones, on the fake; a subclass runs a few of them on the local database.
 class ZoneScenario: EngineScenario {
     /// How a test removes the zone.
     enum Loss: String, CaseIterable {
