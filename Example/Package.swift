@@ -26,10 +26,17 @@ let package = Package(
             dependencies: [.product(name: "RecordCoding", package: "CodableSync")],
             swiftSettings: settings
         ),
+        // What tests of an app, and the demo, put in front of a database.
+        .target(
+            name: "TestSupport",
+            dependencies: [.product(name: "CodableSync", package: "CodableSync")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "LandmarksCommand",
             dependencies: [
                 "LandmarkModel",
+                "TestSupport",
                 .product(name: "CodableSync", package: "CodableSync"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

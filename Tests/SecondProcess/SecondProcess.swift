@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import Foundation
 
 /// A second process for the tests that need one; it prints a line for each thing it has done.

@@ -85,7 +85,7 @@ final class FromMistTests: DeviceTestCase {
     func testRecordsReachTheUsersOtherDevices() async throws {
         let (lists, todos) = (device(TodoList.self), device(Todo.self))
         try await lists.upload(errands)
-        try await todos.upload(stamps, groceries)
+        try await todos.upload([stamps, groceries])
         try await lists.sync()
         try await todos.sync()
 
@@ -113,7 +113,7 @@ final class FromMistDatabaseTests: DeviceTestCase {
 
     func testSeveralRecordsAreModifiedTogether() async throws {
         let engine = device(Todo.self)
-        try await engine.upload(stamps, groceries)
+        try await engine.upload([stamps, groceries])
         // begin mist-write
         // All of them are durable, or none.
         try await engine.edit([stamps, groceries]) { $0.isCompleted = true }

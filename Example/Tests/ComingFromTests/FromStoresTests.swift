@@ -76,7 +76,7 @@ final class FromRealtimeTests: DeviceTestCase {
 
     func testACollectionIsObserved() async throws {
         let engine = device(Employee.self)
-        try await engine.upload(ada, Employee(name: "Bob"))
+        try await engine.upload([ada, Employee(name: "Bob")])
         // begin realtime-observe
         var employees: [String: Employee] = [:]
         for await change in engine.liveChanges {

@@ -2,20 +2,6 @@ import CodableSync
 import Foundation
 import XCTest
 
-// begin forwarding
-/// A connection on which the answers to look-ups of records never arrive.
-final class DeafToLookUps: ForwardingDatabase, @unchecked Sendable {
-    override func perform<Answer: Sendable>(
-        _ operation: FakeOperation,
-        _ request: @concurrent @Sendable () async throws -> Answer
-    ) async throws -> Answer {
-        let answer = try await request()
-        if operation == .records { throw CloudError(.serverResponseLost) }
-        return answer
-    }
-}
-// end forwarding
-
 /// P-44: an app's tests, using public API only; the article "Testing your app" shows them.
 // begin devices
 final class NoteSyncTests: XCTestCase {
@@ -100,8 +86,8 @@ final class NoteSyncTests: XCTestCase {
     // begin waiting
     func testALostResponseCausesNoConflict() async throws {
         let (phone, network) = device(automatic: true)
-        network.loseResponse(of: .modifyRecords)
-        network.throttle(.modifyRecords, retryAfter: .seconds(30))
+        network.on(.modifyRecords, .loseResponse())
+        network.on(.modifyRecords, .throttle(retryAfter: .seconds(30)))
         let begin = clock.now.monotonic
 
         try await phone.upload(Note(id: "a", title: "Tea"))
@@ -222,9 +208,10 @@ final class NoteSyncTests: XCTestCase {
     func testAnEditDuringAnUploadIsKept() async throws {
         let (phone, network) = device()
         cloud.limits.maximumItems = 1
-        try await phone.upload(Note(id: "a", title: "Tea"), Note(id: "b", title: "Milk"))
+        try await phone.upload([Note(id: "a", title: "Tea"), Note(id: "b", title: "Milk")])
 
-        let saves = network.hold(.modifyRecords, times: nil)
+        let saves = FakeHold()
+        network.on(.modifyRecords, .hold(saves), times: nil)
         async let summary = phone.sync()
         await saves.arrived()
         try await phone.edit(named: "a") { $0.title = "Green tea" }
@@ -235,20 +222,21 @@ final class NoteSyncTests: XCTestCase {
     }
     // end holding
 
-    // begin forwarded
-    func testANoteArrivesWithoutALookUp() async throws {
-        let (phone, network) = device()
+    // begin changing
+    func testANoteArrivesOnPagesWithoutALookUp() async throws {
+        let (phone, _) = device()
         try await phone.upload(Note(id: "a", title: "Tea"))
         try await phone.sync()
 
-        var configuration = SyncConfiguration()
-        configuration.automaticallySyncs = false
-        let tablet = SyncEngine<Note>(database: DeafToLookUps(network), configuration: configuration)
+        let (tablet, network) = device()
+        network.on(.records, .loseResponse(), times: nil)
+        network.on(.recordZoneChanges, .edit(ZoneChanges.self) { $0.moreComing = true })
         let summary = try await tablet.sync()
         XCTAssertEqual(summary.fetched, 1)
         XCTAssertEqual(summary.undecodable, 0)
+        XCTAssertEqual(network.requestCount(.recordZoneChanges), 2)
     }
-    // end forwarded
+    // end changing
 
     // begin crash
     func testAnUnacknowledgedNoteIsDeliveredAgainAfterACrash() async throws {
@@ -280,13 +268,11 @@ final class NoteSyncTests: XCTestCase {
     func testANoteReachesALocalDatabase() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         addTeardownBlock { try FileManager.default.removeItem(at: directory) }
-        var options = LedgerOptions()
-        options.enforcesSchema = true
         var configuration = SyncConfiguration()
         configuration.clock = clock
         configuration.automaticallySyncs = false
         configuration.storage = .inMemory
-        let database = LocalDatabase(directory: directory, options: options, clock: clock)
+        let database = LocalDatabase(directory: directory, enforcesSchema: true, clock: clock)
         let phone = SyncEngine<Note>(database: database, configuration: configuration)
         try await phone.upload(Note(id: "a", title: "Tea"))
         let summary = try await phone.sync()

@@ -34,7 +34,7 @@ final class PublicNamesTests: XCTestCase {
         let other = Note(id: "b", text: "B")
         try await engine.uploadOnce([note])
         try await engine.start()
-        try await engine.upload(note, other)
+        try await engine.upload([note, other])
         try await engine.upload([note])
         let edit: ModelEdit<Note> = try await engine.edit(note) { $0.text = "B" }
         XCTAssertEqual(edit.before, note)

@@ -28,6 +28,12 @@ public protocol CloudDatabase: Sendable {
     /// wrong user.
     var accountGeneration: Int { get }
 
+    /// The database to which this one passes its requests on; `nil` if there is none.
+    ///
+    /// ``SyncEngine/waitUntilIdle()`` then waits for the signals of that database too, and an engine checks that it
+    /// can use it.
+    var wrappedDatabase: (any CloudDatabase)? { get }
+
     /// Looks up the account's status.
     ///
     /// - Returns: The account's status.
@@ -152,6 +158,14 @@ extension CloudDatabase {
 
     /// `false`, for a database that is not in memory.
     public var isInMemory: Bool { false }
+
+    /// `nil`, for a database that passes its requests on to no other.
+    public var wrappedDatabase: (any CloudDatabase)? { nil }
+
+    /// What this database has or, if it hasn't it, the nearest one that it wraps.
+    func nearest<Part>(_ part: (any CloudDatabase) -> Part?) -> Part? {
+        part(self) ?? wrappedDatabase.flatMap { $0.nearest(part) }
+    }
 
     /// Returns an empty list, for a database that cannot list its subscriptions: an engine then saves its own at each
     /// start and once a day.

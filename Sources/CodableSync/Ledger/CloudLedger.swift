@@ -18,7 +18,7 @@ public import struct Foundation.Date
 /// Each user has one database for each scope, empty at first; the rules are CloudKit's. The same requests at the
 /// same dates give the same entries. The cost of a request depends on its own size, not on the size of the stored
 /// data.
-public struct CloudLedger: Sendable {
+@_spi(Server) public struct CloudLedger: Sendable {
     /// Distinguishes change tokens of different ledgers.
     public let identifier: String
     /// The limits of a request and a database.

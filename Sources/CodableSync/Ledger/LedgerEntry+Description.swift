@@ -1,6 +1,6 @@
 import RecordCoding
 
-extension LedgerEntry: CustomStringConvertible {
+@_spi(Server) extension LedgerEntry: CustomStringConvertible {
     /// Whose database changed, and how: `"alice": Note "A1" saved`; it contains no fields.
     ///
     /// The format may change, so do not parse it.
@@ -10,7 +10,7 @@ extension LedgerEntry: CustomStringConvertible {
     }
 }
 
-extension LedgerEntry.Change: CustomStringConvertible {
+@_spi(Server) extension LedgerEntry.Change: CustomStringConvertible {
     /// The change in words; it contains no fields.
     ///
     /// The format may change, so do not parse it.

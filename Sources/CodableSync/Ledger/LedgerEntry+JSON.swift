@@ -5,7 +5,7 @@ import struct Foundation.Date
 // One object for each entry. The member after the user names the change:
 // {"user":"alice","saved":{…},"sequence":12}
 // {"user":"alice","deleted":"A1","zone":"Note","type":"Note","sequence":13}
-extension LedgerEntry {
+@_spi(Server) extension LedgerEntry {
     /// Writes the entry as one line of JSON, the same bytes for the same entry.
     ///
     /// - Returns: UTF-8 without spaces and line breaks.

@@ -6,7 +6,7 @@ public import struct Foundation.Date
 ///
 /// The sequence is the position of the change in the history of its database. In a user's own zones, the
 /// owner's name is `ZoneID.currentUserOwnerName`.
-public struct LedgerEntry: Equatable, Sendable {
+@_spi(Server) public struct LedgerEntry: Equatable, Sendable {
     /// A kind of change.
     public enum Change: Equatable, Sendable {
         /// A record was saved with these contents.

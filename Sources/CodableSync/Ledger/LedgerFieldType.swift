@@ -1,7 +1,7 @@
 public import RecordCoding
 
 /// The type of a field's values: one kind, or lists of one kind, encrypted or not.
-public struct LedgerFieldType: Hashable, Sendable {
+@_spi(Server) public struct LedgerFieldType: Hashable, Sendable {
     /// The kind of the value, or of the elements of a list; neither `list` nor `null`.
     public let kind: RecordValue.Kind
     /// Whether the values are lists.
@@ -35,7 +35,7 @@ public struct LedgerFieldType: Hashable, Sendable {
     }
 }
 
-extension LedgerFieldType: LosslessStringConvertible {
+@_spi(Server) extension LedgerFieldType: LosslessStringConvertible {
     private static let listMark = " list"
     private static let encryptedMark = "encrypted "
 

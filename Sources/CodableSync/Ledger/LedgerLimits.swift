@@ -1,9 +1,9 @@
 /// The limits of a request and a database; CloudKit's numbers by default.
 ///
 /// ```swift
-/// let cloud = FakeCloud(limits: LedgerLimits(maximumItems: 3, maximumPageSize: 2))
+/// let ledger = CloudLedger(identifier: "cloud", limits: LedgerLimits(maximumItems: 3, maximumPageSize: 2))
 /// ```
-public struct LedgerLimits: Hashable, Sendable {
+@_spi(Server) public struct LedgerLimits: Hashable, Sendable {
     /// The maximum number of items in one request, including deletions; more give `limitExceeded`.
     public var maximumItems: Int
     /// The maximum size of the field data in one request in bytes; more give `limitExceeded`.
@@ -54,11 +54,19 @@ public struct LedgerLimits: Hashable, Sendable {
 
     /// The limits that clients can see.
     public var database: DatabaseLimits {
-        DatabaseLimits(
-            maximumItems: maximumItems,
-            maximumBytes: maximumBytes,
-            maximumRecordBytes: maximumRecordBytes,
-            maximumPageSize: maximumPageSize
-        )
+        get {
+            DatabaseLimits(
+                maximumItems: maximumItems,
+                maximumBytes: maximumBytes,
+                maximumRecordBytes: maximumRecordBytes,
+                maximumPageSize: maximumPageSize
+            )
+        }
+        set {
+            maximumItems = newValue.maximumItems
+            maximumBytes = newValue.maximumBytes
+            maximumRecordBytes = newValue.maximumRecordBytes
+            maximumPageSize = newValue.maximumPageSize
+        }
     }
 }

@@ -7,7 +7,7 @@
 /// options.createOfExisting = .serverRejectedRequest
 /// let cloud = FakeCloud(options: options)
 /// ```
-public struct LedgerOptions: Hashable, Sendable {
+@_spi(Server) public struct LedgerOptions: Hashable, Sendable {
     /// How a save without a change tag over an existing record is refused; both errors carry the server's
     /// record.
     public enum CreateOfExisting: String, Hashable, Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 import RecordCoding
 
-extension LedgerRequest: CustomStringConvertible {
+@_spi(Server) extension LedgerRequest: CustomStringConvertible {
     /// Who requests what: `"alice": save 2 records`; it contains no fields.
     ///
     /// The format may change, so do not parse it.
@@ -9,7 +9,7 @@ extension LedgerRequest: CustomStringConvertible {
     }
 }
 
-extension LedgerRequest.Operation: CustomStringConvertible {
+@_spi(Server) extension LedgerRequest.Operation: CustomStringConvertible {
     /// The operation in words: `save 2 records, delete 1 record`; it contains no fields.
     ///
     /// The format may change, so do not parse it.
@@ -41,7 +41,7 @@ extension LedgerRequest.Operation: CustomStringConvertible {
     private func since(_ token: ChangeToken?) -> String { token.map { " since \($0)" } ?? "" }
 }
 
-extension LedgerResponse: CustomStringConvertible {
+@_spi(Server) extension LedgerResponse: CustomStringConvertible {
     /// The response in words: `2 saved`, or the error; it contains no fields.
     ///
     /// The format may change, so do not parse it.

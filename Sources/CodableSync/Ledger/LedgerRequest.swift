@@ -1,7 +1,7 @@
 public import RecordCoding
 
 /// A request to a ledger, and the user who makes it.
-public struct LedgerRequest: Equatable, Sendable {
+@_spi(Server) public struct LedgerRequest: Equatable, Sendable {
     /// An operation on a database.
     public enum Operation: Equatable, Sendable {
         /// Saves and deletes records; the items in `refusing` fail with the given errors although they are
@@ -59,7 +59,7 @@ public struct LedgerRequest: Equatable, Sendable {
 }
 
 /// A ledger's response to a request.
-public enum LedgerResponse: Equatable, Sendable {
+@_spi(Server) public enum LedgerResponse: Equatable, Sendable {
     /// The result for each record.
     case modifyRecords(ModifyRecordsResult)
     /// The records that were looked up.

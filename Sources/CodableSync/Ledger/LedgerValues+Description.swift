@@ -1,11 +1,11 @@
 import RecordCoding
 
-extension CloudLedger: CustomStringConvertible {
+@_spi(Server) extension CloudLedger: CustomStringConvertible {
     /// The ledger's identifier and the number of its users; it contains no records.
     public var description: String { "ledger \(identifier.quoted) of \(users.count.counted("user"))" }
 }
 
-extension LedgerLimits: CustomStringConvertible {
+@_spi(Server) extension LedgerLimits: CustomStringConvertible {
     /// The limits in words, sizes in bytes.
     public var description: String {
         """
@@ -16,7 +16,7 @@ extension LedgerLimits: CustomStringConvertible {
     }
 }
 
-extension LedgerOptions: CustomStringConvertible {
+@_spi(Server) extension LedgerOptions: CustomStringConvertible {
     /// The options that differ from the defaults: `dropsEmptyLists: true`, or `default options`.
     ///
     /// The format may change, so do not parse it.

@@ -33,7 +33,7 @@ extension SyncConfiguration {
 
     private func check(_ database: any CloudDatabase) throws {
         do throws(CloudError) {
-            try (database as? any ConfigurationChecking)?.checkConfiguration()
+            try database.nearest { $0 as? any ConfigurationChecking }?.checkConfiguration()
         } catch {
             throw SyncError(
                 .configuration,

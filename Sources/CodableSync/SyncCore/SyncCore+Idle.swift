@@ -2,7 +2,7 @@
 extension SyncCore {
     /// Returns once the core has nothing left to do at the clock's time, for tests.
     func waitUntilIdle() async {
-        let signals = database as? any SignalTracking
+        let signals = database.nearest { $0 as? any SignalTracking }
         repeat {
             if case .closed = phase { break }
             takeAllReceipts()

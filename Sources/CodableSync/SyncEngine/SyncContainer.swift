@@ -184,8 +184,8 @@ public final class SyncContainer: Sendable {
     /// due, and every signal from the database has been received. The call does not wait for a later time, for the
     /// app or for the network: advance the clock, take elements from ``SyncEngine/changes`` or restore the network,
     /// and call it again. It knows the signals of ``FakeDatabase``, ``LocalDatabase``, and a
-    /// ``ForwardingDatabase`` around one of them, and also waits until your own stream of signals has received
-    /// them.
+    /// database around one of them (``CloudDatabase/wrappedDatabase``), and also waits until your own stream of
+    /// signals has received them.
     ///
     /// ```swift
     /// try await phone.upload(note)

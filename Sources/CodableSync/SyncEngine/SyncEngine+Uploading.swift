@@ -4,9 +4,9 @@ import struct Foundation.Date
 
 /// Uploads and deletions, and decisions about parked changes.
 extension SyncEngine {
-    /// Uploads models: creates their records, or replaces all of their fields.
+    /// Uploads a model: creates its record, or replaces all of its fields.
     ///
-    /// Returns once the change is durable on this device, and reads show the models; sending happens in the
+    /// Returns once the change is durable on this device, and reads show the model; sending happens in the
     /// background. If several calls upload one record, the last wins. Cancellation has an effect only before
     /// anything is written.
     ///
@@ -25,14 +25,14 @@ extension SyncEngine {
     /// ``ParkReason/Kind-swift.enum/serverValueUndecodable``. It is tried again when this app is updated or
     /// can read the record again.
     ///
-    /// - Parameter models: The models. If two have the same record name, the last counts.
-    /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
-    ///   the state cannot be used. Nothing is queued in these cases.
-    public func upload(_ models: Model...) async throws {
-        try await upload(models)
+    /// - Parameter model: The model.
+    /// - Throws: ``SyncError``: `invalidModels` if the model is invalid, `storageFull`, or the reason why the
+    ///   state cannot be used. Nothing is queued in these cases.
+    public func upload(_ model: Model) async throws {
+        try await upload([model])
     }
 
-    /// Uploads models: creates their records, or replaces all of their fields.
+    /// Uploads models as ``upload(_:)-(Model)`` does, all or none of them.
     ///
     /// - Parameter models: The models. If two have the same record name, the last counts.
     /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
@@ -57,14 +57,14 @@ extension SyncEngine {
         }
     }
 
-    /// Deletes the records of models.
+    /// Deletes the record of a model.
     ///
     /// A record written by a newer version of the app is not deleted: see ``delete(named:)``.
     ///
-    /// - Parameter models: The models; only their record names matter.
+    /// - Parameter model: The model; only its record name matters.
     /// - Throws: ``SyncError``, as ``upload(_:)-([Model])`` does.
-    public func delete(_ models: Model...) async throws {
-        try await delete(named: models.map(\.recordName))
+    public func delete(_ model: Model) async throws {
+        try await delete(named: [model.recordName])
     }
 
     /// Deletes the records of models.

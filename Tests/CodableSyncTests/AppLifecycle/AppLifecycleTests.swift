@@ -61,7 +61,7 @@ final class AppLifecycleTests: XCTestCase {
             (first, false, NotificationOutcome.failed), (second, false, .failed), (first, true, .newData),
         ] {
             if bringsNews { try putElsewhere(in: "Other") }
-            failing.fail(.recordZoneChanges, with: CloudError(.networkFailure))
+            failing.on(.recordZoneChanges, .fail(CloudError(.networkFailure)))
             let push = cloud.notification(for: "Item", isPruned: true)
             let outcome = await lifecycle.handleNotification(push)
             XCTAssertEqual(outcome, expected)
@@ -76,7 +76,8 @@ final class AppLifecycleTests: XCTestCase {
             let outcome = await lifecycle.handleNotification(cloud.notification(for: "Item"), within: limit)
             XCTAssertEqual(outcome, .noData, "\(limit)")
         }
-        let hold = first.hold(.recordZoneChanges)
+        let hold = FakeHold()
+        first.on(.recordZoneChanges, .hold(hold))
         for limit in [Duration.zero, .seconds(Int64.min)] {
             let outcome = await lifecycle.handleNotification(cloud.notification(for: "Item"), within: limit)
             XCTAssertEqual(outcome, .failed, "\(limit)")
@@ -93,7 +94,8 @@ final class AppLifecycleTests: XCTestCase {
     func testAPushForAllEnginesIsNotHeldUpByTheFirst() async throws {
         try await lifecycle.sync()
         try putElsewhere(in: "Other")
-        let hold = first.hold(.recordZoneChanges)
+        let hold = FakeHold()
+        first.on(.recordZoneChanges, .hold(hold))
         let others = others
         let handling = Task { [lifecycle, cloud] in
             await lifecycle.handleNotification(cloud.notification(for: "Item", isPruned: true))
@@ -128,7 +130,7 @@ final class AppLifecycleTests: XCTestCase {
         try await lifecycle.sync()
         for (title, failing) in [("one", first), ("two", second)] {
             try await upload(title)
-            failing.fail(.modifyRecords, with: CloudError(.networkUnavailable))
+            failing.on(.modifyRecords, .fail(CloudError(.networkUnavailable)))
             do {
                 try await lifecycle.sendChanges()
                 XCTFail("the error is lost")
@@ -143,8 +145,9 @@ final class AppLifecycleTests: XCTestCase {
     func testTheErrorOfTheFirstEngineIsThrown() async throws {
         try await lifecycle.sync()
         try await upload()
-        let hold = first.hold(.modifyRecords)
-        second.fail(.modifyRecords, with: CloudError(.networkUnavailable))
+        let hold = FakeHold()
+        first.on(.modifyRecords, .hold(hold))
+        second.on(.modifyRecords, .fail(CloudError(.networkUnavailable)))
         let sending = Task { [lifecycle] in try await lifecycle.sendChanges() }
         await hold.arrived()
         await others.waitUntilIdle()

@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import XCTest
 
 // Reference, 19.1 and 19.2: the three policies; BK-04, BK-05, BK-06, BK-12.

@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import XCTest
 
 /// The rules for every database, as tests; a subclass names the database.

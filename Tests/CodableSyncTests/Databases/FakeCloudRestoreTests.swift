@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// A fake cloud that is restored to an earlier state.
 final class FakeCloudRestoreTests: XCTestCase {

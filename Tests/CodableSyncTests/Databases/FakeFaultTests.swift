@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import Foundation
 import XCTest
 
@@ -39,7 +39,7 @@ private func failure(of call: () async throws -> Void) async -> CloudError? {
 final class FakeFaultTests: XCTestCase {
     private let zoneID = ZoneID(zoneName: "Notes")
     private let date = Locked(Date(timeIntervalSince1970: 1_700_000_000))
-    private lazy var cloud = FakeCloud(date: { [date] in date.withLock { $0 } })
+    private lazy var cloud = FakeCloud(options: LedgerOptions(), date: { [date] in date.withLock { $0 } })
     private lazy var database = cloud.database()
 
     override func setUp() async throws {
@@ -61,8 +61,8 @@ final class FakeFaultTests: XCTestCase {
     private func fetch() async throws -> ZoneChanges { try await device.fetch() }
 
     func testFailuresOccurInOrderAndOnlyForTheirKind() async throws {
-        database.fail(.modifyRecords, with: CloudError(.networkFailure), times: 2)
-        database.fail(.modifyRecords, with: CloudError(.zoneBusy, retryAfter: .seconds(3)))
+        database.on(.modifyRecords, .fail(CloudError(.networkFailure)), times: 2)
+        database.on(.modifyRecords, .fail(CloudError(.zoneBusy, retryAfter: .seconds(3))))
         XCTAssertEqual(database.pendingFaultCount, 3)
         _ = try await fetch()
         for code: CloudError.Code in [.networkFailure, .networkFailure, .zoneBusy] {
@@ -75,7 +75,7 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testAFaultOfAnyKindAffectsEveryRequest() async throws {
-        database.fail(with: CloudError(.serviceUnavailable), times: 2)
+        database.on(.any, .fail(CloudError(.serviceUnavailable)), times: 2)
         let first = await failure { _ = try await self.database.accountStatus() }
         let second = await failure { _ = try await self.fetch() }
         XCTAssertEqual([first?.code, second?.code], [.serviceUnavailable, .serviceUnavailable])
@@ -83,14 +83,15 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testARequestWithALostResponseIsApplied() async throws {
-        database.loseResponse(of: .modifyRecords)
+        database.on(.modifyRecords, .loseResponse())
         let error = await failure { _ = try await self.save("a") }
         XCTAssertEqual(error?.code, .serverResponseLost)
         XCTAssertEqual(stored, ["a"])
     }
 
     func testARequestCanBeHeldBeforeItIsApplied() async throws {
-        let held = database.hold(.modifyRecords)
+        let held = FakeHold()
+        database.on(.modifyRecords, .hold(held))
         let device = device
         async let result = device.save(["a"])
         await held.arrived()
@@ -104,7 +105,8 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testARequestCanBeHeldAfterItIsAppliedAndItsResponseLost() async throws {
-        let held = database.hold(.modifyRecords, .afterApplying)
+        let held = FakeHold()
+        database.on(.modifyRecords, .hold(held, afterApplying: true))
         let device = device
         async let outcome = failure { _ = try await device.save(["a"]) }
         await held.arrived()
@@ -115,7 +117,8 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testAHoldReleasedEarlyDoesNotHoldTheRequest() async throws {
-        let held = database.hold(.modifyRecords)
+        let held = FakeHold()
+        database.on(.modifyRecords, .hold(held))
         held.release()
         _ = try await save("a")
         await held.arrived()
@@ -123,7 +126,8 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testOtherRequestsOvertakeAHeldOne() async throws {
-        let held = database.hold(.modifyRecords)
+        let held = FakeHold()
+        database.on(.modifyRecords, .hold(held))
         let device = device
         async let first = device.save(["a"])
         await held.arrived()
@@ -135,19 +139,19 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testAnUnansweredRequestEndsWithItsTask() async throws {
-        for stage in FakeStage.allCases {
-            database.neverAnswer(.modifyRecords, stage)
+        for afterApplying in [false, true] {
+            database.on(.modifyRecords, .hold(FakeHold(), afterApplying: afterApplying))
             let device = device
             let task = Task { await failure { _ = try await device.save(["a"]) } }
             task.cancel()
             let error = await task.value
             XCTAssertEqual(error?.code, .operationCancelled)
-            XCTAssertEqual(stored, stage == .afterApplying ? ["a"] : [], stage.rawValue)
+            XCTAssertEqual(stored, afterApplying ? ["a"] : [])
         }
     }
 
     func testAThrottleRejectsEveryRequestUntilItEnds() async throws {
-        database.throttle(.modifyRecords, retryAfter: .seconds(30))
+        database.on(.modifyRecords, .throttle(retryAfter: .seconds(30)))
         let first = await failure { _ = try await self.save("a") }
         XCTAssertEqual(first?.code, .requestRateLimited)
         XCTAssertEqual(first?.retryAfter, .seconds(30))
@@ -162,12 +166,12 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testAnItemFailsAsOftenAsPlanned() async throws {
-        database.failItem("a", with: CloudError(.permissionFailure), times: 2)
+        database.on(.modifyRecords, .failItem("a", CloudError(.permissionFailure)), times: 2)
         for expected: CloudError.Code? in [.permissionFailure, .permissionFailure, nil] {
             let result = try await save("a")
             XCTAssertEqual(result.saveResults[id("a")]?.error?.code, expected)
         }
-        database.failItem("b", with: CloudError(.invalidArguments), times: nil)
+        database.on(.modifyRecords, .failItem("b", CloudError(.invalidArguments)), times: nil)
         for _ in 1...3 {
             let result = try await save("b", "c\(stored.count)")
             XCTAssertEqual(result.saveResults[id("b")]?.error?.code, .invalidArguments)
@@ -178,7 +182,7 @@ final class FakeFaultTests: XCTestCase {
     }
 
     func testAFailedItemFailsItsAtomicRequest() async throws {
-        database.failItem("a", with: CloudError(.permissionFailure))
+        database.on(.modifyRecords, .failItem("a", CloudError(.permissionFailure)))
         let result = try await save("a", "b", atomically: true)
         XCTAssertEqual(result.saveResults[id("a")]?.error?.code, .permissionFailure)
         XCTAssertEqual(result.saveResults[id("b")]?.error?.code, .batchRequestFailed)
@@ -187,8 +191,8 @@ final class FakeFaultTests: XCTestCase {
 
     func testItemsCanFailInFetches() async throws {
         _ = try await save("a", "b")
-        database.failItem("a", in: .recordZoneChanges, with: CloudError(.assetNotAvailable))
-        database.failItem("a", in: .records, with: CloudError(.internalError))
+        database.on(.recordZoneChanges, .failItem("a", CloudError(.assetNotAvailable)))
+        database.on(.records, .failItem("a", CloudError(.internalError)))
         let page = try await fetch()
         XCTAssertEqual(page.modifications[id("a")]?.error?.code, .assetNotAvailable)
         XCTAssertNil(page.modifications[id("b")]?.error)
@@ -201,7 +205,7 @@ final class FakeFaultTests: XCTestCase {
     func testAConflictCanOmitTheServersRecord() async throws {
         let server = try cloud.put(record("a"))
         for carries in [true, false] {
-            database.conflict(on: "a", carryingServerRecord: carries)
+            database.on(.modifyRecords, .conflict(on: "a", carryingServerRecord: carries))
             let error = try await save("a").saveResults[id("a")]?.error
             XCTAssertEqual(error?.code, .serverRecordChanged)
             XCTAssertEqual(error?.serverRecord, carries ? server : nil)
@@ -222,16 +226,27 @@ final class FakeFaultTests: XCTestCase {
 
     func testAnswersCanBeEditedAfterTheRequestIsApplied() async throws {
         let (missing, foreign) = (id("a"), id("z"))
-        database.editSaves { result in
-            result.saveResults[missing] = nil
-            result.deleteResults[foreign] = .some(nil)
-        }
-        database.editZoneChanges { page in
-            page.modifications = [:]
-            page.moreComing = true
-        }
-        database.editRecords { $0[missing] = .failure(CloudError(.unknownItem)) }
-        database.editDatabaseChanges { $0.modifications = [] }
+        database.on(
+            .modifyRecords,
+            .edit(ModifyRecordsResult.self) { result in
+                result.saveResults[missing] = nil
+                result.deleteResults[foreign] = .some(nil)
+            }
+        )
+        database.on(
+            .recordZoneChanges,
+            .edit(ZoneChanges.self) { page in
+                page.modifications = [:]
+                page.moreComing = true
+            }
+        )
+        database.on(
+            .records,
+            .edit([RecordID: Result<Record, CloudError>].self) {
+                $0[missing] = .failure(CloudError(.unknownItem))
+            }
+        )
+        database.on(.databaseChanges, .edit(DatabaseChanges.self) { $0.modifications = [] })
 
         let result = try await save("a", "b")
         XCTAssertEqual(Set(result.saveResults.keys), [id("b")])
@@ -246,9 +261,19 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertEqual(zones.modifications, [])
     }
 
+    func testAnAnswerOfAnotherTypeThanTheEditedOneIsAnError() async throws {
+        database.on(.any, .edit(ZoneChanges.self) { $0.moreComing = true }, times: 2)
+        database.on(.recordZones, .edit([RecordID: Result<Record, CloudError>].self) { $0 = [:] })
+        let save = await failure { _ = try await self.save("a") }
+        let status = await failure { _ = try await self.database.accountStatus() }
+        let zones = await failure { _ = try await self.database.recordZones(for: []) }
+        XCTAssertEqual([save?.code, status?.code, zones?.code], Array(repeating: .internalError, count: 3))
+        XCTAssertEqual(stored, ["a"])
+    }
+
     func testTheReportedLimitsCanDifferFromTheRealOnes() async throws {
         database.limits = DatabaseLimits(maximumItems: 10)
-        cloud.limits = LedgerLimits(maximumItems: 1)
+        cloud.limits = DatabaseLimits(maximumItems: 1)
         XCTAssertEqual(database.limits.maximumItems, 10)
         let error = await failure { _ = try await self.save("a", "b") }
         XCTAssertEqual(error?.code, .limitExceeded)

@@ -12,7 +12,8 @@ final class FakeHoldTests: XCTestCase {
     }
 
     func testAnUnlimitedHoldHoldsRequestsUntilItIsReleased() async throws {
-        let hold = database.hold(.accountStatus, times: nil)
+        let hold = FakeHold()
+        database.on(.accountStatus, .hold(hold), times: nil)
         let held = [look(), look(), look()]
         await hold.arrived(3)
         XCTAssertEqual(hold.count, 3)
@@ -26,14 +27,16 @@ final class FakeHoldTests: XCTestCase {
     }
 
     func testAHoldDoesNotAffectOtherKindsOfRequests() async throws {
-        let hold = database.hold(.accountStatus, times: nil)
+        let hold = FakeHold()
+        database.on(.accountStatus, .hold(hold), times: nil)
         let name = try await database.userRecordName()
         XCTAssertEqual(name, FakeCloud.defaultUser)
         XCTAssertFalse(hold.isHolding)
     }
 
     func testAHoldForTwoRequestsHoldsTwo() async throws {
-        let hold = database.hold(.accountStatus, times: 2)
+        let hold = FakeHold()
+        database.on(.accountStatus, .hold(hold), times: 2)
         let held = [look(), look()]
         await hold.arrived(2)
         _ = try await look().value
@@ -50,8 +53,9 @@ final class FakeHoldTests: XCTestCase {
     }
 
     func testFaultsBehindAnUnlimitedHoldOccurAfterItsRelease() async throws {
-        let hold = database.hold(.accountStatus, times: nil)
-        database.fail(.accountStatus, with: CloudError(.networkFailure))
+        let hold = FakeHold()
+        database.on(.accountStatus, .hold(hold), times: nil)
+        database.on(.accountStatus, .fail(CloudError(.networkFailure)))
         let held = look()
         await hold.arrived()
         hold.release()
@@ -65,7 +69,8 @@ final class FakeHoldTests: XCTestCase {
     }
 
     func testACanceledRequestIsNoLongerHeld() async throws {
-        let hold = database.hold(.accountStatus, times: nil)
+        let hold = FakeHold()
+        database.on(.accountStatus, .hold(hold), times: nil)
         let (first, second) = (look(), look())
         await hold.arrived(2)
         first.cancel()

@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import Foundation
 import XCTest
 
@@ -113,7 +113,7 @@ final class ForwardingDatabaseContractTests: CloudDatabaseContract {
         let database = try await makeDatabase()
         XCTAssertEqual(database.identifier, cloud.identifier)
         XCTAssertEqual(database.scope, .private)
-        XCTAssertEqual(database.limits, cloud.limits.database)
+        XCTAssertEqual(database.limits, cloud.limits)
         XCTAssertTrue(database.isInMemory)
         XCTAssertEqual(database.accountGeneration, 0)
     }

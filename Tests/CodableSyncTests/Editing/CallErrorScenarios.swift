@@ -42,10 +42,10 @@ final class CallErrorScenarios: EngineScenario {
         try await engine.upload(Note("a"))
         let texts = ["Nothing was queued", "_x: ", "underscore"]
         await assertError(.invalidModels, about: ["_x", "_y"], saying: texts + ["_y: "]) {
-            try await engine.upload(Note("_x"), Note("fine"), Note("_y"))
+            try await engine.upload([Note("_x"), Note("fine"), Note("_y")])
         }
         await assertError(.invalidModels, saying: ["a model: ", "model 2 of 2"]) {
-            try await engine.upload(Note("fine"), Note(""))
+            try await engine.upload([Note("fine"), Note("")])
         }
         await assertError(.invalidModels, about: ["_x"], saying: texts) {
             try await engine.uploadOnce([Note("_x")])
@@ -84,7 +84,7 @@ final class CallErrorScenarios: EngineScenario {
     func testAMissingRecordIsNamed() async throws {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
-        try await engine.upload(Note("a"), Note("deleted"))
+        try await engine.upload([Note("a"), Note("deleted")])
         try await engine.delete(named: ["deleted"])
         for name in ["gone", "deleted"] {
             let texts = ["\"\(name)\"", "Upload the model to create it"]

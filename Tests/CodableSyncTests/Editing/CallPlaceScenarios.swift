@@ -278,7 +278,7 @@ final class ReadableUploadScenarios: EngineScenario {
         let wrong = Span(id: "A", lower: 9, upper: 1)
         try await engine.upload(fine)
         let calls: [(String, () async throws -> Void)] = [
-            ("upload", { try await engine.upload(Span(id: "B", lower: 1, upper: 2), wrong) }),
+            ("upload", { try await engine.upload([Span(id: "B", lower: 1, upper: 2), wrong]) }),
             ("draft", { try await engine.upload(wrong, editedFrom: fine) }),
             ("new draft", { try await engine.upload(wrong, editedFrom: nil) }),
             ("edit", { try await engine.edit(fine) { $0.lower = 10 } }),

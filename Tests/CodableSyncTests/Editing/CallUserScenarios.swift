@@ -97,7 +97,7 @@ final class CallUserScenarios: AccountScenario {
         }
         await hold.reached()
         let delayed = await called {
-            try await engine.upload(HeldItem("a-1", "uploaded"), HeldItem("a-2", "uploaded"))
+            try await engine.upload([HeldItem("a-1", "uploaded"), HeldItem("a-2", "uploaded")])
         }
         try await signBobIn(phone, releasing: hold, edit, delayed)
         let bob = try await phone.shown()

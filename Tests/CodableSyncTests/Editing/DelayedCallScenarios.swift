@@ -98,7 +98,7 @@ final class DelayedCallScenarios: EngineScenario {
 
     func testABatchThatWaitsForAnEditKeepsTheOrderOfItsOtherRecords() async throws {
         let one = try await makeDelayed {
-            try await $0.upload(HeldItem("A", "batch"), HeldItem("B", "batch"))
+            try await $0.upload([HeldItem("A", "batch"), HeldItem("B", "batch")])
         }
         let engine = one.phone.engine
         let later = await called { try await engine.upload(HeldItem("B", "later")) }

@@ -185,7 +185,7 @@ class EditScenarios: EngineScenario {
 
     func testAnEditOfARecordDeletedElsewhereAsksTheModel() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"), Item("B", "title"))
-        try await tablet.engine.delete(Item("A"), Item("B"))
+        try await tablet.engine.delete([Item("A"), Item("B")])
         try await settle(tablet, phone)
         await assertThrows(SyncError.recordNotFound("B")) {
             try await phone.engine.edit(named: "B") { $0.count = 1 }

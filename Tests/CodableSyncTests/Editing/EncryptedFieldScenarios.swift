@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 private struct Secret: RecordCodable, Equatable, Identifiable {
     static let encryptedFields = ["text"]
@@ -149,7 +149,7 @@ final class EncryptedFieldScenarios: EngineScenario {
     /// A cloud with a record of the current version.
     private func cloud(with fields: [String: RecordValue] = [:]) throws -> (FakeCloud, backup: CloudLedger) {
         let clock = clock
-        let cloud = FakeCloud(date: { clock.now.wall })
+        let cloud = FakeCloud(clock: clock)
         let backup = cloud.ledger
         try cloud.createZone(zone)
         let known: [String: RecordValue] = ["id": "a", "title": "t", "text": "private"]

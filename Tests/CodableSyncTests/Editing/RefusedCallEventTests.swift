@@ -37,7 +37,7 @@ final class RefusedCallEventTests: EngineScenario {
 
     func testAnInvalidModelIsReported() async throws {
         let calls: [(String, Call)] = [
-            ("upload", { try await $0.upload(Note("fine"), Note("_a")) }),
+            ("upload", { try await $0.upload([Note("fine"), Note("_a")]) }),
             ("uploadOnce", { try await $0.uploadOnce([Note("fine"), Note("_a")]) }),
             ("delete", { try await $0.delete(named: ["fine", "_a"]) }),
             ("delete of models", { try await $0.delete([Note("fine"), Note("_a")]) }),

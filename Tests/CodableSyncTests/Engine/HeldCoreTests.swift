@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// A core lives while a container or an engine holds it; streams and requests do not.
 final class HeldCoreTests: EngineScenario {

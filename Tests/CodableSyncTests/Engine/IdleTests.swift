@@ -27,7 +27,8 @@ final class IdleTests: EngineScenario {
     func testIdleWaitsForAHeldRequestOnlyOnceItIsReleased() async throws {
         let cloud = FakeCloud()
         let database = cloud.database()
-        let hold = database.hold(.modifyRecords)
+        let hold = FakeHold()
+        database.on(.modifyRecords, .hold(hold))
         let phone = Device<Note>(database, clock: clock) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a"))
         await phone.engine.waitUntilIdle()

@@ -134,7 +134,7 @@ final class LifetimeTests: XCTestCase {
 
     func testInitialModelsAreQueuedOfflineAndMergedLater() async throws {
         let tablet = makeDevice(automaticallySyncs: false)
-        try await tablet.engine.upload(Note("a", "Tea"), Note("b", "Milk", note: "cold"))
+        try await tablet.engine.upload([Note("a", "Tea"), Note("b", "Milk", note: "cold")])
         try await tablet.engine.sync()
         let phone = makeDevice(automaticallySyncs: false)
         phone.database.isReachable = false

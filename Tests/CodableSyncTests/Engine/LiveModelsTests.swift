@@ -41,7 +41,7 @@ final class LiveModelsTests: XCTestCase {
         on files: any FileSystem = MemoryFileSystem()
     ) async throws -> (phone: Device<Note>, live: LiveModels<Note>) {
         let phone = makeDevice(files)
-        try await phone.engine.upload(Note("a", "1"), Note("b", "1"))
+        try await phone.engine.upload([Note("a", "1"), Note("b", "1")])
         try await phone.engine.sync()
         let live = LiveModels(phone.engine)
         try await settle(live, phone)

@@ -88,7 +88,8 @@ final class SimulatedCrashTests: XCTestCase {
         let network = cloud.database()
         let before = engine(on: network)
         try await before.upload(Note("a", "x"))
-        let held = network.hold(.modifyRecords, .afterApplying)
+        let held = FakeHold()
+        network.on(.modifyRecords, .hold(held, afterApplying: true))
         let sync = Task { try await before.sync() }
         await held.arrived()
         await before.simulateCrash()

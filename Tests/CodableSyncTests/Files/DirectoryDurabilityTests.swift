@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// A power loss removes no directory that contains acknowledged data, even if another process created it.
 final class DirectoryDurabilityTests: XCTestCase {

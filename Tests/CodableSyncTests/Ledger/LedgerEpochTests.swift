@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import Foundation
 import XCTest
 

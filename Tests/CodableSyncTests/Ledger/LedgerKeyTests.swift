@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// A ledger keeps users, scopes and owners of zones apart.
 final class LedgerKeyTests: XCTestCase {

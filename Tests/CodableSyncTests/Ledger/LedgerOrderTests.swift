@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Which entries a ledger accepts when it reads them: those whose result it can write and read again.
 final class LedgerOrderTests: XCTestCase {

@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import XCTest
 
 /// Reference, 7: parents, cascades, and the limit of 750 references.

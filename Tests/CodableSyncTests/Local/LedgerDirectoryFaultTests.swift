@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Failing disks and damaged files.
 final class LedgerDirectoryFaultTests: XCTestCase {

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// A ledger on a simulated disk, with one zone of one user.
 enum LedgerDirectoryFixture {

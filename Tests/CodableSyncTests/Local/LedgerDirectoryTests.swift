@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 final class LedgerDirectoryTests: XCTestCase {
     func testAReopenedDirectoryHasTheSameRecords() async throws {

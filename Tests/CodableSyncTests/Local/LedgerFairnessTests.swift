@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Two processes use one cloud at the same time: a busy one lets the other in.
 final class LedgerFairnessTests: XCTestCase {

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Another process holds the lock of a directory and does not release it.
 final class LedgerLockTests: XCTestCase {

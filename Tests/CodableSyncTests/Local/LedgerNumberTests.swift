@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Numbers in a cloud's files that CodableSync would never write, and files of another cloud.
 final class LedgerNumberTests: XCTestCase {

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Connections that use one directory at the same time, each paused at a critical moment.
 final class LedgerSharingTests: XCTestCase {

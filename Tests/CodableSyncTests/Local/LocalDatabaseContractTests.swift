@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// The contract of every database, run on a directory; each connection has its own memory.
 final class LocalDatabaseContractTests: CloudDatabaseContract {

@@ -47,12 +47,10 @@ final class LocalDatabaseOptionTests: XCTestCase {
 
     func testTheSchemaIsEnforcedOnlyWithTheOptionEvenAfterARestart() async throws {
         let directory = try directory()
-        var options = LedgerOptions()
-        options.enforcesSchema = true
-        let first = LocalDatabase(directory: directory, options: options)
+        let first = LocalDatabase(directory: directory, enforcesSchema: true)
         _ = try await save("a", 1, to: first)
         await first.close()
-        let second = LocalDatabase(directory: directory, options: options)
+        let second = LocalDatabase(directory: directory, enforcesSchema: true)
         do {
             _ = try await save("b", "text", to: second)
             XCTFail("The database accepted the record.")
@@ -68,14 +66,12 @@ final class LocalDatabaseOptionTests: XCTestCase {
     func testRecordsNameTheirEncryptedFieldsOnlyWithTheOptionEvenAfterARestart() async throws {
         for isEnforced in [true, false] {
             let directory = try directory()
-            var options = LedgerOptions()
-            options.enforcesSchema = isEnforced
             let names: Set<String> = isEnforced ? ["x"] : []
-            let first = LocalDatabase(directory: directory, options: options)
+            let first = LocalDatabase(directory: directory, enforcesSchema: isEnforced)
             let saved = try await save("a", "text", encrypting: ["x"], to: first)
             XCTAssertEqual(saved.encryptedFields, names)
             await first.close()
-            let second = LocalDatabase(directory: directory, options: options)
+            let second = LocalDatabase(directory: directory, enforcesSchema: isEnforced)
             let found = try await second.records(for: [saved.recordID], desiredKeys: nil)[saved.recordID]
             XCTAssertEqual(try found?.get().encryptedFields, names)
             await second.close()

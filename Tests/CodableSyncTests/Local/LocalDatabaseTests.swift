@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 final class LocalDatabaseTests: XCTestCase {
     private let zone = ZoneID(zoneName: "Note")

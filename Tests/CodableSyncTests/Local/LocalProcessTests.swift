@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// BK-14 on the real disk with real processes.
 final class LocalProcessTests: XCTestCase {

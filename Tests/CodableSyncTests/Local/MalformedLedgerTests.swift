@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Row C26 of the malformed inputs: files of a local database with contents it didn't write.
 final class MalformedLedgerTests: XCTestCase {

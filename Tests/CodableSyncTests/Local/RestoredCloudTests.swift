@@ -299,7 +299,7 @@ final class RestoredCloudTests: RestoredCloudScenario {
             try await settle(phone, tablet)
             try cloud.restore(backup, .newFiles)
             pass()
-            try await phone.engine.upload(Note("old1", "edited"), Note("lost1", "edited"), Note("made"))
+            try await phone.engine.upload([Note("old1", "edited"), Note("lost1", "edited"), Note("made")])
             if sendsFirst { try await phone.engine.sendChanges() }
             try await settle(phone, tablet)
             let shown = try await titles(tablet)

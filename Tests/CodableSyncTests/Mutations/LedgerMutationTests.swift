@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Ledger files changed behind valid checksums: no change crashes the process, and an opened ledger reads the
 /// same after a compaction and a reopening.

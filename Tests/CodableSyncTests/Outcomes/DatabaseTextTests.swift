@@ -1,4 +1,4 @@
-import CodableSync
+@_spi(Server) import CodableSync
 import Foundation
 import RecordCoding
 import XCTest
@@ -170,7 +170,7 @@ final class DatabaseTextTests: XCTestCase {
     }
 
     func testDatabasesAndTheirRequestsHaveNoContents() async throws {
-        let cloud = FakeCloud(identifier: "test")
+        let cloud = FakeCloud(identifier: "test", options: LedgerOptions())
         let database = cloud.database(user: "alice")
         try cloud.createZone(zone, user: "alice")
         _ = try await database.modifyRecords(
@@ -183,7 +183,7 @@ final class DatabaseTextTests: XCTestCase {
             (cloud, #"fake cloud "test""#), (cloud.ledger, #"ledger "test" of 1 user"#),
             (database, #"fake database of "alice" on fake cloud "test""#),
             (database.requests, #"[modifyRecords by "alice": save "A1", delete "B2"]"#),
-            (database.hold(.records), "hold of 0 requests"),
+            (FakeHold(), "hold of 0 requests"),
             (
                 LocalDatabase(
                     directory: URL(filePath: "/tmp/notes", directoryHint: .notDirectory),

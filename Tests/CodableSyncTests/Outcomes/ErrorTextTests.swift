@@ -20,7 +20,7 @@ final class ErrorTextTests: XCTestCase {
     func testAModelWithoutANameIsIdentifiedByItsPositionInTheCall() async throws {
         let engine = SyncEngine<Named>(database: FakeCloud().database())
         do {
-            try await engine.upload(Named(id: "a"), Named(id: ""))
+            try await engine.upload([Named(id: "a"), Named(id: "")])
             XCTFail("A model without a name was accepted.")
         } catch let error as SyncError where error.code == .invalidModels {
             XCTAssertEqual(error.recordNames, [])

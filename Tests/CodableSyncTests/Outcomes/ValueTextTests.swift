@@ -128,13 +128,13 @@ final class ValueTextTests: XCTestCase {
         var configuration = SyncConfiguration()
         configuration.automaticallySyncs = false
         let engine = SyncEngine<Named>(database: database, configuration: configuration)
-        try await engine.upload(Named(id: "a"), Named(id: "b"))
+        try await engine.upload([Named(id: "a"), Named(id: "b")])
         try await engine.delete(named: ["b"])
         let queued = try await engine.pendingChanges().map(\.description).sorted()
         XCTAssertEqual(queued, [#""a": edit, queued"#, #""b": deletion, queued"#])
 
         let refusal = CloudError(.invalidArguments, message: "The server said no.")
-        database.failItem("a", in: .modifyRecords, with: refusal)
+        database.on(.modifyRecords, .failItem("a", refusal))
         try await engine.sync()
         let parked = try await engine.pendingChanges().map(\.description)
         XCTAssertEqual(parked, [#""a": edit, parked: invalidArguments: The server said no. (refused)"#])

@@ -39,7 +39,7 @@ final class AccountPains: EngineScenario {
                 let (account, phone) = makePhone(cloud)
                 try await phone.engine.upload(Note("a-1"))
                 try await phone.engine.sync()
-                try await phone.engine.upload(Note("a-1", "edited"), Note("a-2"))
+                try await phone.engine.upload([Note("a-1", "edited"), Note("a-2")])
                 account.signalsAccountChanges = isSignalled
                 if !isRunning { try await phone.engine.close() }
                 if isRunning, !isSignalled { clock.advance(by: .seconds(600)) }
@@ -72,7 +72,8 @@ final class AccountPains: EngineScenario {
         let (account, phone) = makePhone(cloud) { $0.automaticallySyncs = true }
         try await phone.engine.upload(Note("a-1"))
         try await quiet(phone)
-        let lookUp = account.hold(.accountStatus)
+        let lookUp = FakeHold()
+        account.on(.accountStatus, .hold(lookUp))
         account.signIn(user: "bob")
         await lookUp.arrived()
         // The engine doesn't know about bob yet, so the edit belongs to the last known user.
@@ -97,7 +98,7 @@ final class AccountPains: EngineScenario {
             let (account, phone) = makePhone(cloud)
             try await phone.engine.upload(Note("a-1"))
             try await phone.engine.sync()
-            try await phone.engine.upload(Note("a-1", "edited"), Note("a-2"))
+            try await phone.engine.upload([Note("a-1", "edited"), Note("a-2")])
             account.signalsAccountChanges = false
             account.clearRequests()
             account.signIn(user: "bob")
@@ -122,7 +123,7 @@ final class AccountPains: EngineScenario {
             let (account, phone) = makePhone(cloud) { $0.fetchPageSize = pageSize }
             let tablet = Device<Note>(cloud.database(user: "alice"), clock: clock)
             try await phone.engine.sync()
-            try await tablet.engine.upload(Note("a-1"), Note("a-2"), Note("a-3"))
+            try await tablet.engine.upload([Note("a-1"), Note("a-2"), Note("a-3")])
             try await tablet.engine.sync()
             try await phone.engine.upload(Note("a-4"))
             account.signalsAccountChanges = false
@@ -222,9 +223,9 @@ final class AccountPains: EngineScenario {
     func testSignOutAloneRemovesNothing() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud)
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         try await phone.engine.sync()
-        try await phone.engine.upload(Note("b", "edited"), Note("c"))
+        try await phone.engine.upload([Note("b", "edited"), Note("c")])
         account.signOut()
         do {
             try await phone.engine.sync()
@@ -249,7 +250,7 @@ final class AccountPains: EngineScenario {
     func testRemovingDataOnSignOutLosesNoEdit() async throws {
         let cloud = FakeCloud()
         let (account, phone) = makePhone(cloud) { $0.onSignOut = .remove }
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         try await phone.engine.sync()
         try await phone.engine.upload(Note("c"))
         account.signOut()

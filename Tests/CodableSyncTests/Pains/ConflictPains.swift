@@ -144,12 +144,12 @@ final class ConflictPains: EngineScenario {
     func testEditsMadeBeforeTheFirstFetchAreMerged() async throws {
         Recording.asked.withLock { $0 = [] }
         let tablet = try makeDevice(Item<Recording>.self)
-        try await tablet.engine.upload(Item("both", "theirs", color: "red"), Item("theirs"))
+        try await tablet.engine.upload([Item("both", "theirs", color: "red"), Item("theirs")])
         try await tablet.engine.sync()
         pass()
         let phone = try makeDevice(Item<Recording>.self)
         phone.database.isReachable = false
-        try await phone.engine.upload(Item("both", "mine", note: "kept"), Item("mine"))
+        try await phone.engine.upload([Item("both", "mine", note: "kept"), Item("mine")])
         _ = await phone.beginSync().result
         phone.database.isReachable = true
         try await settle(phone, tablet)

@@ -96,7 +96,7 @@ final class StartPains: EngineScenario {
     func testARestoredBackupUndoesNothing() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
         let tablet = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("edited", "old"), Note("deleted"), Note("kept"))
+        try await phone.engine.upload([Note("edited", "old"), Note("deleted"), Note("kept")])
         try await settle(phone, tablet)
         try await show(phone, tablet)
         pass()
@@ -108,7 +108,7 @@ final class StartPains: EngineScenario {
         try await settle(phone, tablet)
         try await show(tablet)
         pass()
-        try await tablet.engine.upload(Note("edited", "today"), Note("new"))
+        try await tablet.engine.upload([Note("edited", "today"), Note("new")])
         try await settle(tablet, phone)
         try await phone.engine.close()
 

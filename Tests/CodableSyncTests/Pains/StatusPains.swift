@@ -7,7 +7,7 @@ final class StatusPains: EngineScenario {
     // P-43
     func testASyncReportsItsEndAndItsFailures() async throws {
         let phone = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         let report = try await phone.engine.sync()
         XCTAssertEqual([report.sent, report.pending, report.parked], [2, 0, 0])
         XCTAssertEqual(phone.database.modifies.count, 1)
@@ -43,7 +43,7 @@ final class StatusPains: EngineScenario {
     // P-43
     func testAResyncKeepsLocalData() async throws {
         let phone = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         try await phone.engine.sync()
         try await phone.engine.upload(Note("a", "edited"))
         try await phone.engine.resync()

@@ -17,9 +17,9 @@ final class TestingPains: XCTestCase {
         }
 
         // One request fails, then one record; afterwards all devices have the same data.
-        networks[0].fail(.modifyRecords, with: CloudError(.networkFailure))
-        networks[0].failItem("b", with: CloudError(.zoneBusy))
-        try await devices[0].upload(Note("a", "Tea"), Note("b", "Milk"))
+        networks[0].on(.modifyRecords, .fail(CloudError(.networkFailure)))
+        networks[0].on(.modifyRecords, .failItem("b", CloudError(.zoneBusy)))
+        try await devices[0].upload([Note("a", "Tea"), Note("b", "Milk")])
         do {
             try await devices[0].sync()
             XCTFail("The sync succeeded although its request fails.")

@@ -113,7 +113,7 @@ final class ValuePains: EngineScenario {
         let phone = try makeDevice(Note.self)
         let large = Note("large", String(repeating: "x", count: 1_000_000), note: "small")
         do {
-            try await phone.engine.upload(Note("fine"), large, Note("_name"))
+            try await phone.engine.upload([Note("fine"), large, Note("_name")])
             XCTFail("invalid models were accepted")
         } catch let error as SyncError where error.code == .invalidModels {
             XCTAssertEqual(error.recordNames, ["large", "_name"])

@@ -7,7 +7,7 @@ class AccountScenarios: AccountScenario {
     // ZA-08
     func testWithoutAUserUploadsAreAcceptedAndNoRequestIsSent() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil) { $0.automaticallySyncs = true }
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         try await quiet(phone.device)
         let account = try await phone.engine.diagnostics().accountStatus
         XCTAssertEqual(account, .noAccount)
@@ -70,14 +70,14 @@ class AccountScenarios: AccountScenario {
             }
             let user = "alice-\(status.rawValue)"
             phone.account.signIn(user)
-            try await phone.engine.upload(Note("sent"), Note("edited", "old"))
+            try await phone.engine.upload([Note("sent"), Note("edited", "old")])
             try await quiet(phone.device)
             let sent = phone.device.database.modifies.count
             phone.account.set(status)
             try await quiet(phone.device)
             let told = try await phone.engine.diagnostics().status
             XCTAssertEqual(told, .paused(.account(status)))
-            try await phone.engine.upload(Note("edited", "new"), Note("added"))
+            try await phone.engine.upload([Note("edited", "new"), Note("added")])
             let shown = try await phone.shown()
             XCTAssertEqual(shown, ["added", "edited", "sent"], "\(status): nothing is removed")
             XCTAssertEqual(phone.device.database.modifies.count, sent)
@@ -133,7 +133,7 @@ class AccountScenarios: AccountScenario {
     // ZA-11, P-38
     func testSignOutKeepsAllRecordsByDefault() async throws {
         let phone = try makeAccountDevice(Note.self, user: "alice") { $0.automaticallySyncs = true }
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         try await quiet(phone.device)
         phone.account.signOut()
         try await quiet(phone.device)

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Edits made before the user is known, and states that belong to another user, cloud or model.
 class AccountScenariosClaiming: AccountScenario {
@@ -102,12 +102,16 @@ class AccountScenariosClaiming: AccountScenario {
     // ZA-12
     func testTheStateOfOneCloudIsNotOpenedForAnother() async throws {
         let files = SimulatedFileSystem()
-        let first = Device<Note>(FakeCloud(identifier: "cloud-1").database(), clock: clock, files: files)
+        let first = Device<Note>(
+            FakeCloud(identifier: "cloud-1", options: LedgerOptions()).database(),
+            clock: clock,
+            files: files
+        )
         try await first.engine.upload(Note("a"))
         try await first.engine.sync()
         try await first.engine.close()
         let before = files.names(in: "/device/users/1").map { files.bytes(at: "/device/users/1/\($0)") }
-        let other = FakeCloud(identifier: "cloud-2").database()
+        let other = FakeCloud(identifier: "cloud-2", options: LedgerOptions()).database()
         let second = Device<Note>(other, clock: clock, files: files)
         for _ in 0..<2 {
             do {
@@ -123,7 +127,11 @@ class AccountScenariosClaiming: AccountScenario {
             before
         )
         XCTAssertEqual(other.requests, [])
-        let again = Device<Note>(FakeCloud(identifier: "cloud-1").database(), clock: clock, files: files)
+        let again = Device<Note>(
+            FakeCloud(identifier: "cloud-1", options: LedgerOptions()).database(),
+            clock: clock,
+            files: files
+        )
         let shown = try await again.engine.allModels()
         XCTAssertEqual(shown, [Note("a")])
     }

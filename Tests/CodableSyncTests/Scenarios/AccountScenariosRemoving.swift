@@ -27,7 +27,9 @@ class AccountScenariosRemoving: AccountScenario {
         try await phone.engine.upload(Note("parked", "v2 of parked", note: "kept"))
         try await phone.engine.sync()
         phone.device.database.failItemAlways("parked", nil)
-        try await phone.engine.upload(Note("edited", "v2 of edited", note: "kept"), Note("new", "v1 of new"))
+        try await phone.engine.upload([
+            Note("edited", "v2 of edited", note: "kept"), Note("new", "v1 of new"),
+        ])
         try await phone.engine.delete(named: ["deleted"])
         try await put(Note("undelivered", "v1 of undelivered"), of: "alice")
         phone.device.events.clear()

@@ -11,7 +11,7 @@ final class ClosingScenarios: EngineScenario {
         line: UInt = #line
     ) async throws {
         let engine = try makeDevice(HeldItem.self).engine
-        try await engine.upload(HeldItem("A"), HeldItem("B"))
+        try await engine.upload([HeldItem("A"), HeldItem("B")])
         let hold = DecodingHold.next(of: "A")
         let task = Task { try await call(engine) }
         await hold.reached()

@@ -182,7 +182,7 @@ class ConflictScenarios: EngineScenario {
         Calls.shared.reset(Unasked.self)
         for round in 0..<5 {
             let title = "\(round)"
-            try await phone.engine.upload(Item<Unasked>("a", title), Item<Unasked>("new-\(round)"))
+            try await phone.engine.upload([Item<Unasked>("a", title), Item<Unasked>("new-\(round)")])
             try await phone.engine.sync()
             try await tablet.engine.sync()
             try await tablet.engine.upload(Item<Unasked>("b", title))

@@ -199,7 +199,7 @@ class DeletionScenarios: EngineScenario {
         try await phone.engine.sync()
         phone.database.failItem("a", CloudError(.limitExceeded))
         phone.database.failItem("b", CloudError(.limitExceeded))
-        try await phone.engine.upload(Note("a", "large"), Note("b", "large"))
+        try await phone.engine.upload([Note("a", "large"), Note("b", "large")])
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName).sorted(), ["a", "b"])

@@ -183,7 +183,7 @@ class DeviceScenarios: EngineScenario {
         // Without signals, only polls cause fetches.
         for device in [phone, tablet] { device.database.loseSignals() }
         try await phone.engine.upload(Item("a", "phone"))
-        try await tablet.engine.upload(Item("a", "tablet"), Item("b"))
+        try await tablet.engine.upload([Item("a", "tablet"), Item("b")])
         try await settle(phone, tablet)
         // Changes that one device sent automatically between two calls must still be fetched by the other.
         try await quiet(phone)

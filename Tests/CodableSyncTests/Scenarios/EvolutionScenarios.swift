@@ -227,7 +227,7 @@ class EvolutionScenarios: EngineScenario {
     func testAnUnknownEnumCaseIsUndecodableOrUsesTheModelsFallback() async throws {
         let (old, new) = (try makeDevice(PlaceV1.self), try makeDevice(PlaceV2.self))
         let tolerant = try makeDevice(PlaceWithFallback.self)
-        try await new.engine.upload(PlaceV2(id: "a", kind: .lake), PlaceV2(id: "b"))
+        try await new.engine.upload([PlaceV2(id: "a", kind: .lake), PlaceV2(id: "b")])
         try await new.engine.sync()
         try await old.engine.sync()
         let told = try await old.drain(leaving: 1)
@@ -264,7 +264,7 @@ class EvolutionScenarios: EngineScenario {
         let phone = try makeDevice(PlaceV1.self)
         let text = "invalid attempt to set value type INT64 for field 'title' for type 'Place'"
         phone.database.failItemAlways("a", CloudError(.invalidArguments, message: text))
-        try await phone.engine.upload(PlaceV1(id: "a"), PlaceV1(id: "b"))
+        try await phone.engine.upload([PlaceV1(id: "a"), PlaceV1(id: "b")])
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["a"])

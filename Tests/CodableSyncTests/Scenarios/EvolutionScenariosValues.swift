@@ -45,7 +45,7 @@ class EvolutionScenariosValues: EngineScenario {
     /// EV-13.
     func testIntegersArriveOrAreRejected() async throws {
         let (phone, tablet) = (try makeDevice(Box<Int64>.self), try makeDevice(Box<Int64>.self))
-        try await phone.engine.upload(Box(id: "min", value: .min), Box(id: "max", value: .max))
+        try await phone.engine.upload([Box(id: "min", value: .min), Box(id: "max", value: .max)])
         try await phone.restart()
         try await phone.engine.sync()
         try await tablet.engine.sync()
@@ -60,7 +60,7 @@ class EvolutionScenariosValues: EngineScenario {
         let full = Empties(id: "a", text: "", list: [], data: Data(), nested: .some(""), lists: [[]])
         let none = Empties(id: "b")
         let (phone, tablet) = (try makeDevice(Empties.self), try makeDevice(Empties.self))
-        try await phone.engine.upload(full, none)
+        try await phone.engine.upload([full, none])
         try await phone.restart()
         try await phone.engine.sync()
         try await tablet.engine.sync()

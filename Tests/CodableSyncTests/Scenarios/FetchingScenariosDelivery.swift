@@ -52,7 +52,7 @@ class FetchingScenariosDelivery: EngineScenario {
     /// FD-12.
     func testALateConsumerGetsEveryChange() async throws {
         let (phone, tablet) = try await makePair(Note("a"), Note("b"))
-        try await tablet.engine.upload(Note("a", "new"), Note("c"))
+        try await tablet.engine.upload([Note("a", "new"), Note("c")])
         try await tablet.engine.delete(named: ["b"])
         try await tablet.engine.sync()
         try await phone.engine.fetchChanges()

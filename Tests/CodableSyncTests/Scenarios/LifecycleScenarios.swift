@@ -82,23 +82,23 @@ class LifecycleScenarios: EngineScenario {
                     $0.storage = .inMemory
                     $0.zoneName = zone
                 }
-                try await phone.engine.upload(
+                try await phone.engine.upload([
                     Note("deleted", "old"),
                     Note("edited", "old"),
-                    Note("again", "old")
-                )
+                    Note("again", "old"),
+                ])
                 try await quiet(phone)
                 let gate = Gate()
                 phone.database.plan(.modify, isHeldBefore ? .holdBefore(gate) : .holdAfter(gate))
-                try await phone.engine.upload(
+                try await phone.engine.upload([
                     Note("deleted", "v1"),
                     Note("edited", "v1"),
-                    Note("again", "v1")
-                )
+                    Note("again", "v1"),
+                ])
                 await gate.reached()
                 try await phone.engine.delete(named: ["deleted", "again"])
                 await phone.engine.stop()
-                try await phone.engine.upload(Note("edited", "v2"), Note("new", "v2"))
+                try await phone.engine.upload([Note("edited", "v2"), Note("new", "v2")])
                 try await phone.engine.start()
                 try await phone.engine.upload(Note("again", "v3"))
                 var models = try await phone.engine.allModels()
@@ -134,7 +134,7 @@ class LifecycleScenarios: EngineScenario {
                 }
                 let gate = Gate()
                 phone.database.plan(lane, .holdAfter(gate))
-                try await phone.engine.upload(Note("a", "v1"), Note("b", "v1"))
+                try await phone.engine.upload([Note("a", "v1"), Note("b", "v1")])
                 await gate.reached()
                 try await phone.engine.upload(Note("a", "v2"))
                 await phone.engine.stop()

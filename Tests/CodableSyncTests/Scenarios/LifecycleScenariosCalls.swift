@@ -11,7 +11,7 @@ class LifecycleScenariosCalls: EngineScenario {
         let phone = try makeDevice(Note.self)
         try await phone.engine.sync()
         try await serverSave(Note("theirs"))
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         let (fetches, sends) = (phone.database.count(.fetch), phone.database.count(.modify))
         let gate = Gate()
         phone.database.plan(.fetch, .holdBefore(gate))
@@ -167,7 +167,7 @@ class LifecycleScenariosCalls: EngineScenario {
     // N6
     func testALatePageRevertsNothing() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"), Note("b", "old"))
-        try await tablet.engine.upload(Note("a", "theirs"), Note("b", "theirs"))
+        try await tablet.engine.upload([Note("a", "theirs"), Note("b", "theirs")])
         try await tablet.engine.sync()
         let gate = Gate()
         phone.database.plan(.fetch, .holdAfter(gate))

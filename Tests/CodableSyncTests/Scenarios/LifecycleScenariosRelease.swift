@@ -94,7 +94,8 @@ class LifecycleScenariosRelease: EngineScenario {
             var cloud: FakeCloud? = FakeCloud()
             var database = cloud?.database()
             var clock: ManualClock? = ManualClock()
-            let held = database?.hold(.modifyRecords)
+            let held = FakeHold()
+            database?.on(.modifyRecords, .hold(held))
             var configuration = SyncConfiguration()
             configuration.clock = try XCTUnwrap(clock)
             configuration.sendDelay = .zero
@@ -107,11 +108,11 @@ class LifecycleScenariosRelease: EngineScenario {
             var iterator = changes?.makeAsyncIterator()
             var events = engine?.events
             try await engine?.upload(Note("a"))
-            await held?.arrived()
+            await held.arrived()
             if order % 2 == 0 { engine = nil }
             if order % 3 == 0 { (changes, iterator, events) = (nil, nil, nil) }
             (cloud, clock, database) = (nil, nil, nil)
-            if order < 3 { held?.release() }
+            if order < 3 { held.release() }
             engine = nil
             (changes, events) = (nil, nil)
             // Iterators that outlive the engine end.
@@ -154,10 +155,10 @@ class LifecycleScenariosRelease: EngineScenario {
             for (number, engine) in (phones + tablets).enumerated() {
                 group.addTask {
                     for round in 0..<2 {
-                        try await engine.upload(
+                        try await engine.upload([
                             Part(id: "own-\(number)-\(round)"),
-                            Part(id: "same", text: "\(number)")
-                        )
+                            Part(id: "same", text: "\(number)"),
+                        ])
                         try await engine.sync()
                     }
                 }

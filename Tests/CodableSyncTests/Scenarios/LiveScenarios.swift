@@ -6,7 +6,7 @@ import XCTest
 class LiveScenarios: EngineScenario {
     func testFoldingTheElementsGivesWhatReadsShowOffline() async throws {
         let phone = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("a", "1"), Note("b", "1"), Note("c", "1"))
+        try await phone.engine.upload([Note("a", "1"), Note("b", "1"), Note("c", "1")])
         try await phone.engine.sync()
         try await phone.restart()
         phone.database.isReachable = false

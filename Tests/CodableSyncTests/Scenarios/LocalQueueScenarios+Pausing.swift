@@ -73,11 +73,11 @@ extension LocalQueueScenarios {
     // LQ-18, LQ-19, LQ-20
     func testChangesOfAStoppedEngineAreSentWhenItStarts() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
-        try await phone.engine.upload(Note("deleted"), Note("edited", "old"))
+        try await phone.engine.upload([Note("deleted"), Note("edited", "old")])
         try await phone.engine.sync()
         await phone.engine.stop()
         let before = phone.database.modifies.count
-        try await phone.engine.upload(Note("added"), Note("edited", "new"))
+        try await phone.engine.upload([Note("added"), Note("edited", "new")])
         try await phone.engine.delete(Note("deleted"))
         do {
             try await phone.engine.sync()
@@ -133,7 +133,7 @@ extension LocalQueueScenarios {
 
         let refusal = CloudError(.invalidArguments, message: "The field is not in the schema.")
         phone.database.failItemAlways("parked", refusal)
-        try await phone.engine.upload(Item("conflict", "v1"), Item("done"), Item("parked"))
+        try await phone.engine.upload([Item("conflict", "v1"), Item("done"), Item("parked")])
         var found = try await stages()
         XCTAssertEqual(found, ["conflict": .queued, "done": .queued, "parked": .queued])
 

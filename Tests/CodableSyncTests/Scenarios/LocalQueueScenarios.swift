@@ -116,7 +116,7 @@ class LocalQueueScenarios: EngineScenario {
     // LQ-12
     func testTheLastOfTwoModelsInOneCallWins() async throws {
         let phone = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("a", "first"), Note("b", "other"), Note("a", "last"))
+        try await phone.engine.upload([Note("a", "first"), Note("b", "other"), Note("a", "last")])
         try await phone.engine.sync()
         XCTAssertEqual(phone.database.modifies.map { $0.names.sorted() }, [["a", "b"]])
         let server = try await serverRecords()

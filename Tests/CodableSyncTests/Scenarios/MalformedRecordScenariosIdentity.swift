@@ -52,7 +52,7 @@ final class MalformedRecordScenariosIdentity: EngineScenario {
         let phone = try makeDevice(Sample.self)
         try await serverModify(phone.database, saving: [("a", "Other", ["what": "theirs"])])
         let before = try await serverRecords()["a"]
-        try await phone.engine.upload(Sample(id: "a"), Sample(id: "b"))
+        try await phone.engine.upload([Sample(id: "a"), Sample(id: "b")])
         try await phone.engine.sync()
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.map(\.recordName), ["a"])

@@ -280,7 +280,7 @@ class PushScenarios: EngineScenario {
         let phone = try await makePhone { $0.automaticallySyncs = true }
         try await quiet(phone)
         phone.database.failNext(.modify, .networkFailure, times: 6)
-        try await phone.engine.upload(Note("a"), Note("b"))
+        try await phone.engine.upload([Note("a"), Note("b")])
         try await passUntil("the engine waits for a long time", phone) { phone.database.count(.modify) >= 6 }
         phone.database.clearPlans()
         let (fetches, sends) = (phone.database.count(.fetch), phone.database.count(.modify))

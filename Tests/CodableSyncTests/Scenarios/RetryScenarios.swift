@@ -39,7 +39,7 @@ class RetryScenarios: EngineScenario {
         let phone = try await makeRestingDevice()
         let other = try await makeRestingDevice { $0.zoneName = "Other" }
         phone.database.failItem("b", CloudError(.zoneBusy, retryAfter: .seconds(30)))
-        try await phone.engine.upload(Note("a"), Note("b"), Note("c"))
+        try await phone.engine.upload([Note("a"), Note("b"), Note("c")])
         try await quiet(phone)
         let before = phone.database.totalCount
         var pending = try await phone.pendingNames()

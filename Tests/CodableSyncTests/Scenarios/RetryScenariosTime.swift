@@ -74,10 +74,10 @@ class RetryScenariosTime: EngineScenario {
             try makeDevice(Note.self) { $0.clock = SkewedClock(base: clock, skew: skew) }
         }
         for (number, device) in devices.enumerated() {
-            try await device.engine.upload(
+            try await device.engine.upload([
                 Note("own-\(number)"),
-                Note("shared", "of \(number)", count: number)
-            )
+                Note("shared", "of \(number)", count: number),
+            ])
             pass()
         }
         for _ in 0..<3 {
@@ -236,7 +236,7 @@ final class RetryScenariosOnTheFake: EngineScenario {
         try await quiet(phone)
         let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
         for (number, kind) in [FakeOperation.modifyRecords, .recordZoneChanges].enumerated() {
-            fake.throttle(kind, retryAfter: .seconds(45))
+            fake.on(kind, .throttle(retryAfter: .seconds(45)))
             // One request gets the retry-after, and no other is in flight then.
             fake.clearRequests()
             if kind == .recordZoneChanges { fake.emit(.changes(in: nil)) }
@@ -270,7 +270,7 @@ final class RetryScenariosOnTheFake: EngineScenario {
         try await phone.engine.sync()
         try await quiet(phone)
         let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
-        fake.neverAnswer(.modifyRecords, .afterApplying, times: 3)
+        fake.on(.modifyRecords, .hold(FakeHold(), afterApplying: true), times: 3)
         fake.clearRequests()
         try await phone.engine.upload(Note("a", "mine"))
         for request in 1...3 {

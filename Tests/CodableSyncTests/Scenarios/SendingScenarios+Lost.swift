@@ -114,7 +114,7 @@ extension SendingScenarios {
     // SN-24
     func testAMissingZoneIsCreatedAndStaleTagsAreDropped() async throws {
         let phone = try makeDevice(Model.self)
-        try await phone.engine.upload(Model("a", "old"), Model("b"))
+        try await phone.engine.upload([Model("a", "old"), Model("b")])
         try await phone.engine.sync()
         _ = try await phone.drain()
         let other = try makeDevice(Model.self).database.base
@@ -206,7 +206,7 @@ extension SendingScenarios {
         try await phone.engine.sync()
         let gate = Gate()
         phone.database.plan(.modify, .holdBefore(gate))
-        try await phone.engine.upload(Model("a", "v1"), Model("b", "v1"))
+        try await phone.engine.upload([Model("a", "v1"), Model("b", "v1")])
         await gate.reached()
         for version in 2...4 { try await phone.engine.upload(Model("a", "v\(version)")) }
         XCTAssertEqual(phone.database.modifies.count, 1)

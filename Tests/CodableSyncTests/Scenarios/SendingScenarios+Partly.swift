@@ -10,19 +10,19 @@ extension SendingScenarios {
     // SN-08
     func testEachResultInAnAnswerIsHandledSeparately() async throws {
         let (phone, _) = try makeFragileDevice(Model.self)
-        try await phone.engine.upload(Model("conflict", "old"), Model("gone", "old"))
+        try await phone.engine.upload([Model("conflict", "old"), Model("gone", "old")])
         try await phone.engine.sync()
         pass()
         try await serverSave(Model("conflict", "old", note: "theirs"))
         try await serverDelete("gone")
         pass()
         phone.database.failItem("quota", CloudError(.quotaExceeded))
-        try await phone.engine.upload(
+        try await phone.engine.upload([
             Model("saved", "new"),
             Model("conflict", "mine"),
             Model("gone", "edited"),
-            Model("quota", "new")
-        )
+            Model("quota", "new"),
+        ])
         do {
             try await phone.engine.sendChanges()
             XCTFail("the quota was not reported")
@@ -53,7 +53,7 @@ extension SendingScenarios {
     // SN-09, SN-10
     func testOtherItemsOfAFailedAtomicBatchAreSentNext() async throws {
         let phone = try makeDevice(Model.self)
-        try await phone.engine.upload(Model("conflict", "old"), Model("deleted", "old"))
+        try await phone.engine.upload([Model("conflict", "old"), Model("deleted", "old")])
         try await phone.engine.sync()
         pass()
         try await serverSave(Model("conflict", "theirs"))
@@ -61,7 +61,7 @@ extension SendingScenarios {
         phone.database.failItem("new", CloudError(.batchRequestFailed))
         phone.database.failItem("deleted", CloudError(.batchRequestFailed))
         let before = phone.database.modifies.count
-        try await phone.engine.upload(Model("conflict", "mine"), Model("new", "new"))
+        try await phone.engine.upload([Model("conflict", "mine"), Model("new", "new")])
         try await phone.engine.delete(Model("deleted"))
         try await phone.engine.sendChanges()
         let server = try await serverRecords()
@@ -94,7 +94,7 @@ extension SendingScenarios {
             for id in answer.saveResults.keys where id.recordName == "b" { answer.saveResults[id] = nil }
             return answer
         }
-        try await phone.engine.upload(Model("a"), Model("b"))
+        try await phone.engine.upload([Model("a"), Model("b")])
         try await phone.engine.sendChanges()
         let pending = try await phone.pendingNames()
         XCTAssertEqual(pending, ["b"])
@@ -199,7 +199,7 @@ extension SendingScenarios {
             try await phone.engine.upload(Model("a", "server's"))
             try await phone.engine.sync()
             phone.database.failItemAlways("a", CloudError(code, message: "The server's words."))
-            try await phone.engine.upload(Model("a", "mine"), Model("b"), Model("c"))
+            try await phone.engine.upload([Model("a", "mine"), Model("b"), Model("c")])
             let summary = try await phone.engine.sync()
             XCTAssertEqual(summary.sent, 2, name)
             let parked = try await phone.engine.parkedChanges()

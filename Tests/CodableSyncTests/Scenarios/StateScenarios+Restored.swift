@@ -15,7 +15,7 @@ extension StateScenarios {
         var backups: [(String, SimulatedFileSystem)] = []
         func backUp(_ moment: String) { backups.append((moment, files.crashed(keeping: .allWrites))) }
 
-        try await phone.engine.upload(Note("edited", "old"), Note("deleted"), Note("kept"))
+        try await phone.engine.upload([Note("edited", "old"), Note("deleted"), Note("kept")])
         try await settle(phone, tablet)
         backUp("synced, not shown")
         try await show(phone, tablet)
@@ -37,7 +37,7 @@ extension StateScenarios {
         try await settle(phone, tablet)
         try await show(tablet)
         pass()
-        try await tablet.engine.upload(Note("edited", "today", note: "new field"), Note("new"))
+        try await tablet.engine.upload([Note("edited", "today", note: "new field"), Note("new")])
         try await settle(tablet, phone)
         try await phone.engine.close()
 
@@ -60,7 +60,7 @@ extension StateScenarios {
     // SF-04: deleted records do not come back if the token has expired after the restore.
     func testRestoringABackupWithAnExpiredTokenRevertsNothing() async throws {
         let (phone, files) = try makeFragileDevice(Note.self)
-        try await phone.engine.upload(Note("edited", "old"), Note("deleted"))
+        try await phone.engine.upload([Note("edited", "old"), Note("deleted")])
         try await phone.engine.sync()
         try await show(phone)
         pass()

@@ -216,7 +216,7 @@ class StreamScenarios: EngineScenario {
     func testAnEchoOfAnOwnWriteIsNeverDeliveredAsAnUpdate() async throws {
         let phone = try makeDevice(Note.self)
         var told: [ModelChange<Note>] = []
-        try await phone.engine.upload(Note("a", "1"), Note("b", "1"))
+        try await phone.engine.upload([Note("a", "1"), Note("b", "1")])
         try await phone.engine.sync()
         try await phone.engine.fetchChanges()
         phone.database.plan(.modify, .loseAnswer)

@@ -59,7 +59,7 @@ class TokenScenarios: ZoneScenario {
             try await show(phone)
             try await serverModify(phone.database, deleting: ["r-0", "r-6"])
             try await serverSave("r-3", ["id": "r-3", "title": "new", "count": 0])
-            try await phone.engine.upload(Note("r-1", "edited"), Note("created"))
+            try await phone.engine.upload([Note("r-1", "edited"), Note("created")])
             try await phone.engine.delete(named: ["r-2"])
             try await expireTokens()
             files.powerOff(at: files.calls.count + call, SimulatedDisk.Moment.allCases[call % 3])
@@ -96,7 +96,7 @@ class TokenScenarios: ZoneScenario {
         await gate.reached()
         // During the listing: a record is saved, one deleted, one created elsewhere, and one created but not
         // sent.
-        try await phone.engine.upload(Note("mine", "new"), Note("r-0", "edited"))
+        try await phone.engine.upload([Note("mine", "new"), Note("r-0", "edited")])
         try await phone.engine.delete(named: ["r-2"])
         let sending = Task { [engine = phone.engine] in try await engine.sendChanges() }
         await phone.engine.reach("both wait") { $0.waiterCount == 2 }

@@ -140,7 +140,7 @@ final class TransparencyScenarios: EngineScenario {
     func testDiagnosticsKeepNotesAcrossRestarts() async throws {
         let phone = try makeDevice(Note.self)
         phone.database.failItemAlways("refused", CloudError(.invalidArguments))
-        try await phone.engine.upload(Note("refused"), Note("dropped"))
+        try await phone.engine.upload([Note("refused"), Note("dropped")])
         try await phone.engine.discard(named: ["dropped"])
         try await phone.engine.sync()
         try await serverSave("strange", ["id": "strange", "title": 7, "count": 0])

@@ -44,7 +44,7 @@ class ZoneScenarios: ZoneScenario {
     /// ZA-03.
     func testAZoneDeletedByAClientRemovesItsRecordsAndKeepsPendingEdits() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
-        try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
+        try await phone.engine.upload([Note("b", "Oat milk"), Note("c", "Bread")])
         try await remove(.deleted)
         for device in [phone, tablet] { try await device.engine.sync() }
         XCTAssertTrue(phone.events.all.contains(.zoneLost(.deleted)))
@@ -61,7 +61,7 @@ class ZoneScenarios: ZoneScenario {
     /// ZA-05.
     func testAfterAnEncryptedDataResetAllRecordsAreUploadedAgain() async throws {
         let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
-        try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
+        try await phone.engine.upload([Note("b", "Oat milk"), Note("c", "Bread")])
         try await phone.engine.delete(named: ["a"])
         try await tablet.engine.upload(Note("d", "Salt"))
         try await remove(.encryptedDataReset)
@@ -111,10 +111,10 @@ class ZoneScenarios: ZoneScenario {
     private func lose(_ loss: Loss, during request: ScriptedDatabase.Operation) async throws {
         let row = "\(loss) during \(request)"
         let phone = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.upload([Note("a", "Tea"), Note("b", "Milk")])
         try await phone.engine.sync()
         try await show(phone)
-        try await phone.engine.upload(Note("b", "Oat milk"), Note("c", "Bread"))
+        try await phone.engine.upload([Note("b", "Oat milk"), Note("c", "Bread")])
         if request == .lookUp {
             try await serverSave("a", ["id": "a", "title": "Tea", "count": 1])
             phone.database.changeFetchAnswers { $0.failing() }
@@ -223,7 +223,7 @@ class ZoneScenarios: ZoneScenario {
             try await show(phone)
             let gate = Gate()
             phone.database.plan(.modify, .holdBefore(gate))
-            try await phone.engine.upload(Note("a", "Black tea"), Note("b", "Milk"))
+            try await phone.engine.upload([Note("a", "Black tea"), Note("b", "Milk")])
             let syncing = phone.beginSync()
             await gate.reached()
             try await remove(loss)

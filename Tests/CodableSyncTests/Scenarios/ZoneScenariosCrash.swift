@@ -22,7 +22,7 @@ class ZoneScenariosCrash: ZoneScenario {
         try await serverSave("changed", ["id": "changed", "title": "new", "count": 0])
         try await serverDelete("gone")
         try await phone.engine.fetchChanges()
-        try await phone.engine.upload(Note("edited", "new"), Note("created", "new"))
+        try await phone.engine.upload([Note("edited", "new"), Note("created", "new")])
         try await phone.engine.delete(named: ["deleted"])
         phone.events.clear()
         return (phone, files)

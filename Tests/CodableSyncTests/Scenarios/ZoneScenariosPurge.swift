@@ -7,7 +7,7 @@ class ZoneScenariosPurge: ZoneScenario {
     /// A device with a known record and an edit of another, after it has detected the purge.
     private func makePurged() async throws -> Device<Note> {
         let phone = try makeDevice(Note.self)
-        try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.upload([Note("a", "Tea"), Note("b", "Milk")])
         try await phone.engine.sync()
         try await show(phone)
         try await phone.engine.upload(Note("b", "Oat milk"))
@@ -93,7 +93,7 @@ class ZoneScenariosPurge: ZoneScenario {
     /// ZA-04: edits and deletions made before the decision are included.
     func testUploadingAgainSendsKnownRecordsAndLaterEdits() async throws {
         let phone = try await makePurged()
-        try await phone.engine.upload(Note("c", "Bread"), Note("d", "Salt"))
+        try await phone.engine.upload([Note("c", "Bread"), Note("d", "Salt")])
         try await phone.engine.delete(named: ["d"])
         try await phone.engine.resolvePurge(.uploadAgain)
         try await phone.restart()

@@ -87,7 +87,7 @@ extension ChaosStory {
     func throttle(_ index: Int) {
         let wait = Duration.seconds(1 + chance(100))
         say("throttle \(index) \(wait)")
-        actors[index].fake.throttle(retryAfter: wait)
+        actors[index].fake.on(.any, .throttle(retryAfter: wait))
     }
 
     func changeAccount(_ actor: Actor, _ index: Int) {

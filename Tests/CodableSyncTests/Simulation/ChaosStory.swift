@@ -69,7 +69,7 @@ final class ChaosStory {
         self.seed = seed
         var random = SplitMix64(seed: seed)
         let clock = clock
-        cloud = FakeCloud(date: { clock.now.wall })
+        cloud = FakeCloud(clock: clock)
         names = ["a", "b", "c", "d"].prefix(.random(in: 1...4, using: &random)).map { $0 }
         faults = ChaosFaults(&random)
         change(&faults)

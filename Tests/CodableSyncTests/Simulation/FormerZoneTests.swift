@@ -107,7 +107,7 @@ class FormerZoneTests: ZoneScenario {
         let (phone, tablet) = try makeDevices(Note.self)
         try await phone.engine.sync()
         try await remove(loss)
-        try await tablet.engine.upload(Note("p", "Tea"), Note("q", "Milk"))
+        try await tablet.engine.upload([Note("p", "Tea"), Note("q", "Milk")])
         try await tablet.engine.sync()
         pass()
         if edit != .none { try await phone.engine.upload(Note("e", "Salt")) }

@@ -9,7 +9,7 @@ final class FoundBySeedTests: EngineScenario {
     func testARecordSavedBeforeTheFirstFetchIsRemovedWhenDeletedElsewhere() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
-        try await phone.engine.upload(Note("a", "Tea"), Note("b", "Milk"))
+        try await phone.engine.upload([Note("a", "Tea"), Note("b", "Milk")])
         try await phone.engine.sendChanges()
         try await tablet.engine.sync()
         try await tablet.engine.delete(named: ["a"])

@@ -55,7 +55,7 @@ final class RandomStory<Model: RandomModel> {
         self.seed = seed
         var random = SplitMix64(seed: seed)
         let clock = clock
-        cloud = FakeCloud(date: { clock.now.wall })
+        cloud = FakeCloud(clock: clock)
         names = ["a", "b", "c"].prefix(.random(in: 1...3, using: &random)).map { $0 }
         let deletes = Bool.random(using: &random) && .random(using: &random)
         self.deletes = options.deletes ?? deletes

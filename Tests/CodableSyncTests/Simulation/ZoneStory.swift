@@ -42,7 +42,7 @@ final class ZoneStory {
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         let clock = clock
-        cloud = FakeCloud(date: { clock.now.wall })
+        cloud = FakeCloud(clock: clock)
         for index in 0..<Int.random(in: 2...3, using: &random) {
             let pageSize = [nil, 1, 2].randomElement(using: &random) ?? nil
             let fake = cloud.database(user: "alice")

@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// When files are compacted: depending on their contents, not on how often they were opened.
 final class CompactionDueTests: XCTestCase {

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// The advice in error messages: for a state, nothing that costs edits; for a cloud, what devices will upload
 /// again.

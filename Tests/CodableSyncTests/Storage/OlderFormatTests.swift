@@ -2,7 +2,7 @@ import Foundation
 import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Files of an older format are refused with one clear error, and stay as they are.
 final class OlderFormatTests: XCTestCase {

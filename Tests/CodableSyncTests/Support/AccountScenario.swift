@@ -7,7 +7,7 @@ class AccountScenario: EngineScenario {
     /// The databases of the users, in the cloud that the scenarios use.
     func makeUsers() throws -> @Sendable (String) -> any CloudDatabase {
         let clock = clock
-        let cloud = FakeCloud(date: { clock.now.wall })
+        let cloud = FakeCloud(clock: clock)
         return { cloud.database(user: $0) }
     }
 
@@ -46,7 +46,7 @@ class AccountScenario: EngineScenario {
             $0.fileSystem = files
             configure(&$0)
         }
-        try await phone.engine.upload(Item("a-1", "of alice"), Item("a-2", "of alice"))
+        try await phone.engine.upload([Item("a-1", "of alice"), Item("a-2", "of alice")])
         try await phone.engine.sync()
         try await phone.engine.fetchChanges()
         return phone

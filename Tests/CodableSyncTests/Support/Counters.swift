@@ -1,4 +1,4 @@
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 // What tests count in the library.
 

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// A cloud in a test: connections of one user to the same data.
 protocol TestCloud: Sendable {
@@ -55,7 +55,7 @@ class EngineScenario: XCTestCase {
     /// The database that the scenarios use.
     func makeCloud() throws -> any TestCloud {
         let clock = clock
-        return FakeTestCloud(cloud: FakeCloud(date: { clock.now.wall }))
+        return FakeTestCloud(cloud: FakeCloud(clock: clock))
     }
 
     override func setUpWithError() throws {

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Scenarios about lost zones, on the fake; a subclass runs a few of them on the local database.
 class ZoneScenario: EngineScenario {
@@ -33,7 +33,7 @@ class ZoneScenario: EngineScenario {
             }
             return LocalTestCloud(directory: directory.url, clock: clock)
         }
-        let cloud = FakeCloud(date: { clock.now.wall })
+        let cloud = FakeCloud(clock: clock)
         act = { _ = try cloud.perform($0, user: "alice") }
         return FakeTestCloud(cloud: cloud)
     }

@@ -1,4 +1,5 @@
 import CodableSync
+import TestSupport
 
 /// A device's connection to the cloud; on demand it breaks after the cloud has performed a request and before the
 /// response arrives.

@@ -54,15 +54,28 @@ public final class FakeCloud: Sendable {
 
     /// Creates an empty cloud.
     ///
+    /// Use the same clock for the engines, so that time passes for all of them at once.
+    ///
+    /// - Parameters:
+    ///   - clock: The server's clock, for modification dates and for throttling; the system's by default.
+    ///   - limits: The limits of a request; CloudKit's by default.
+    public convenience init(clock: any SyncClock = SystemClock(), limits: DatabaseLimits = .cloudKit) {
+        var ledgerLimits = LedgerLimits.cloudKit
+        ledgerLimits.database = limits
+        self.init(limits: ledgerLimits, options: LedgerOptions(), date: { clock.now.wall })
+    }
+
+    /// Creates an empty cloud with options.
+    ///
     /// - Parameters:
     ///   - identifier: The name of the cloud; a unique one by default.
     ///   - limits: The limits of a request; CloudKit's by default.
     ///   - options: What the cloud does where CloudKit's behaviour is uncertain.
     ///   - date: The server's clock, for modification dates and for throttling; the system's by default.
-    public init(
+    @_spi(Server) public init(
         identifier: String? = nil,
         limits: LedgerLimits = .cloudKit,
-        options: LedgerOptions = LedgerOptions(),
+        options: LedgerOptions,
         date: (@Sendable () -> Date)? = nil
     ) {
         let identifier = identifier ?? "fake-\(UUID().uuidString)"
@@ -71,22 +84,6 @@ public final class FakeCloud: Sendable {
         self.date = date ?? { clock.now.wall }
         let ledger = CloudLedger(identifier: identifier, limits: limits, options: options.enforcingSchema)
         state = Locked(State(ledger: ledger))
-    }
-
-    /// Creates an empty cloud with a test's clock.
-    ///
-    /// Use the same clock for the engines, so that time passes for all of them at once.
-    ///
-    /// - Parameters:
-    ///   - clock: The server's clock, for modification dates and for throttling.
-    ///   - limits: The limits of a request; CloudKit's by default.
-    ///   - options: What it does where CloudKit's behaviour is uncertain.
-    public convenience init(
-        clock: any SyncClock,
-        limits: LedgerLimits = .cloudKit,
-        options: LedgerOptions = LedgerOptions()
-    ) {
-        self.init(limits: limits, options: options, date: { clock.now.wall })
     }
 
     /// The random part of change tags and tokens; a simulation sets its own, so that a seed reproduces the
@@ -117,20 +114,20 @@ public final class FakeCloud: Sendable {
     }
 
     /// The limits of a request; a change applies to the server and its devices from the next request on.
-    public var limits: LedgerLimits {
-        get { state.withLock { $0.ledger.limits } }
-        set { state.withLock { $0.ledger.limits = newValue } }
+    public var limits: DatabaseLimits {
+        get { state.withLock { $0.ledger.limits.database } }
+        set { state.withLock { $0.ledger.limits.database = newValue } }
     }
 
     /// What it does where CloudKit's behaviour is uncertain; unless ``LedgerOptions/enforcesSchema`` is
     /// `false`, it enforces field types.
-    public var options: LedgerOptions {
+    @_spi(Server) public var options: LedgerOptions {
         get { state.withLock { $0.ledger.options } }
         set { state.withLock { $0.ledger.options = newValue.enforcingSchema } }
     }
 
     /// A copy of the cloud's contents and rules.
-    public var ledger: CloudLedger { state.withLock { $0.ledger } }
+    @_spi(Server) public var ledger: CloudLedger { state.withLock { $0.ledger } }
 
     /// Restores the cloud from a backup.
     ///
@@ -144,7 +141,7 @@ public final class FakeCloud: Sendable {
     /// deleted since the backup may come back. No signal is sent.
     ///
     /// - Parameter ledger: An earlier value of ``ledger``.
-    public func restore(_ ledger: CloudLedger) {
+    @_spi(Server) public func restore(_ ledger: CloudLedger) {
         state.withLock { state in
             state.ledger = ledger
             state.epoch = .random(in: 1 ... .max)

@@ -20,7 +20,7 @@ extension FakeDatabase {
         _ operation: LedgerRequest.Operation? = nil
     ) async throws(CloudError) -> LedgerResponse {
         let reception = try receive(request)
-        if case .hold(let hold, .beforeApplying)? = reception.effect { try await hold.wait() }
+        if case .hold(let hold, afterApplying: false)? = reception.effect { try await hold.wait() }
         var response = LedgerResponse.done
         if let operation {
             let prepared = prepare(operation, request, reception)
@@ -29,7 +29,7 @@ extension FakeDatabase {
         refuse(in: &response, request, reception)
         switch reception.effect {
         case .lose(let error)?: throw error
-        case .hold(let hold, .afterApplying)?: try await hold.wait()
+        case .hold(let hold, afterApplying: true)?: try await hold.wait()
         case .edit(let edit)?: edit(&response)
         case .hold, .fail, .throttle, nil: break
         }

@@ -1,5 +1,4 @@
-// The requests of a database, which the cloud performs for the device's user.
-extension FakeDatabase: LedgerBackedDatabase {
+extension FakeDatabase {
     /// Looks up the account's status.
     ///
     /// - Returns: The account's status.
@@ -18,7 +17,10 @@ extension FakeDatabase: LedgerBackedDatabase {
         guard let user else { throw CloudError(.notAuthenticated) }
         return user
     }
+}
 
+// The requests of a database, which the cloud performs for the device's user.
+@_spi(Server) extension FakeDatabase: LedgerBackedDatabase {
     /// Lets the cloud perform an operation for the device's user, with the faults that the test planned.
     ///
     /// Operations that no client can request are not listed in ``requests``, ignore faults, and work without a

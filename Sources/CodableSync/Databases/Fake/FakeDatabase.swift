@@ -4,23 +4,15 @@
 ///
 /// ```swift
 /// let database = FakeCloud().database(user: "alice")
-/// database.fail(.modifyRecords, with: CloudError(.networkFailure), times: 2)
-/// database.loseResponse(of: .modifyRecords)
+/// database.on(.modifyRecords, .fail(CloudError(.networkFailure)), times: 2)
+/// database.on(.modifyRecords, .loseResponse())
 /// // The first two saves never reach the server, the third is stored but its response lost, the fourth succeeds.
 /// ```
 ///
-/// - ``fail(_:with:times:)``: requests fail before they reach the server.
-/// - ``loseResponse(of:with:times:)``: the server performs requests, and the responses are lost.
-/// - ``hold(_:_:times:)``: requests wait until the test releases them.
-/// - ``neverAnswer(_:_:times:)``: requests get no response.
-/// - ``throttle(_:retryAfter:code:)``: the client must wait; ``throttleViolations`` counts requests that come
-///   too early.
-/// - ``failItem(_:in:with:times:)``, ``conflict(on:carryingServerRecord:times:)``: one record is refused.
-/// - ``editSaves(times:_:)`` and similar methods: the response is edited.
+/// - ``on(_:_:times:)`` plans what a ``FakeEffect`` says: requests fail, wait or lose their responses, the client
+///   must wait, one record is refused, or a response is edited.
 /// - ``isReachable``: there is no network until the test restores it.
 /// - ``account``, ``signIn(user:)``, ``signOut()``: the account changes.
-///
-/// To change the requests or responses of another database, wrap it in a ``ForwardingDatabase``.
 ///
 /// ``requests`` lists the requests so far, and ``FakeCloud/records(user:in:)`` the stored records.
 public final class FakeDatabase: CloudDatabase {
@@ -65,7 +57,7 @@ public final class FakeDatabase: CloudDatabase {
     /// The server enforces ``FakeCloud/limits``, so a test can make the two differ. A change applies to an open
     /// engine's next request.
     public var limits: DatabaseLimits {
-        get { state.withLock { $0.limits } ?? cloud.limits.database }
+        get { state.withLock { $0.limits } ?? cloud.limits }
         set { state.withLock { $0.limits = newValue } }
     }
 

@@ -1,14 +1,15 @@
 /// Requests that a test holds until it releases them.
 ///
 /// ```swift
-/// let held = database.hold(.modifyRecords)
+/// let held = FakeHold()
+/// database.on(.modifyRecords, .hold(held))
 /// try await engine.upload(note)
 /// await held.arrived()            // the save is on its way; the cloud has stored nothing yet
 /// try await engine.edit(note) { $0.title = "Newer" }  // … so this edit is made during the upload
 /// held.release()
 /// ```
 ///
-/// ``FakeDatabase/hold(_:_:times:)`` sets how many requests it holds; they are all released together.
+/// ``FakeDatabase/on(_:_:times:)`` sets how many requests it holds; they are all released together.
 public final class FakeHold: Sendable {
     private struct State {
         var arrived = 0
@@ -31,7 +32,8 @@ public final class FakeHold: Sendable {
 
     private let state = Locked(State())
 
-    init() {}
+    /// Creates a hold; ``FakeEffect/hold(_:afterApplying:)`` lets it hold requests.
+    public init() {}
 
     /// Waits until this many requests have arrived; returns at once if they have.
     ///

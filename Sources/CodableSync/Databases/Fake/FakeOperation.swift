@@ -29,11 +29,3 @@ public enum FakeOperation: String, Hashable, Sendable, CaseIterable {
     /// Whether the request is refused if no user is signed in.
     var needsAccount: Bool { self != .accountStatus }
 }
-
-/// When a fault applies, relative to the server's work.
-public enum FakeStage: String, Hashable, Sendable, CaseIterable {
-    /// Before the server performs the request.
-    case beforeApplying
-    /// After the server has performed the request, so that only the response is affected.
-    case afterApplying
-}

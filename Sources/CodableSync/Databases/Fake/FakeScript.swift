@@ -11,7 +11,7 @@ struct FakeScript: Sendable {
         /// The server performs the request, and the client gets this error.
         case lose(CloudError)
         /// The request waits.
-        case hold(FakeHold, FakeStage)
+        case hold(FakeHold, afterApplying: Bool)
         /// The request is refused, and all others until the time has passed.
         case throttle(CloudError.Code, Duration)
         /// The server performs the request, and the response is edited.

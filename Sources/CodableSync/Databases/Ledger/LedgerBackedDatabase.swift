@@ -4,7 +4,7 @@ public import RecordCoding
 ///
 /// Implement ``response(to:)``; the protocol provides all methods for records, zones, change feeds and
 /// subscriptions.
-public protocol LedgerBackedDatabase: CloudDatabase {
+@_spi(Server) public protocol LedgerBackedDatabase: CloudDatabase {
     /// Lets the ledger perform an operation for the database's user.
     ///
     /// - Parameter operation: The operation.
@@ -13,7 +13,7 @@ public protocol LedgerBackedDatabase: CloudDatabase {
     func response(to operation: LedgerRequest.Operation) async throws(CloudError) -> LedgerResponse
 }
 
-extension LedgerBackedDatabase {
+@_spi(Server) extension LedgerBackedDatabase {
     /// Saves and deletes records.
     ///
     /// - Parameters:

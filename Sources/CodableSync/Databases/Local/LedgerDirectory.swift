@@ -16,7 +16,7 @@ public import struct Foundation.Date
 /// Requests that arrive while the disk is busy share the next write. You can use the directory from any task;
 /// it reads and writes on its own dispatch queue. The files are JSON lines, readable in a text editor:
 /// `journal-1.jsonl` and, after a compaction, `snapshot-2.jsonl`.
-public final class LedgerDirectory: Sendable {
+@_spi(Server) public final class LedgerDirectory: Sendable {
     /// The minimum size for a compaction.
     package static var compactionSize: UInt64 { 8 << 20 }
 

@@ -1,5 +1,5 @@
 /// Why a ledger's directory could not be used.
-public struct LedgerDirectoryError: Error, Hashable, Sendable {
+@_spi(Server) public struct LedgerDirectoryError: Error, Hashable, Sendable {
     /// The kind of failure.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
@@ -44,7 +44,7 @@ public struct LedgerDirectoryError: Error, Hashable, Sendable {
     }
 }
 
-extension LedgerDirectoryError: CustomStringConvertible {
+@_spi(Server) extension LedgerDirectoryError: CustomStringConvertible {
     /// The code's name and the message.
     public var description: String { "\(code.rawValue): \(message)" }
 }

@@ -1,5 +1,4 @@
-// The requests of a database, which the ledger performs for the user.
-extension LocalDatabase: LedgerBackedDatabase {
+extension LocalDatabase {
     /// Returns `available`, since there is always an account.
     ///
     /// - Returns: `available`.
@@ -9,7 +8,10 @@ extension LocalDatabase: LedgerBackedDatabase {
     ///
     /// - Returns: The user record name.
     public func userRecordName() async throws -> String { user }
+}
 
+// The requests of a database, which the ledger performs for the user.
+@_spi(Server) extension LocalDatabase: LedgerBackedDatabase {
     /// Performs an operation in the directory; changes are on disk when the call returns.
     ///
     /// - Parameter operation: The operation.

@@ -25,8 +25,8 @@ public import struct Foundation.URL
 ///
 /// Fields in `RecordCodable.encryptedFields` are stored unencrypted.
 ///
-/// Unlike a ``FakeCloud``, it enforces field types only if ``LedgerOptions/enforcesSchema`` is `true`; only then do
-/// its records name their encrypted fields.
+/// Unlike a ``FakeCloud``, it enforces field types only if it is created to do so; only then do its records name their
+/// encrypted fields.
 public final class LocalDatabase: CloudDatabase {
     /// The directory.
     public let directory: URL
@@ -44,16 +44,35 @@ public final class LocalDatabase: CloudDatabase {
     /// - Parameters:
     ///   - directory: The directory, which is created if it is missing; ``defaultDirectory`` by default.
     ///   - user: The user record name.
-    ///   - limits: The limits of a request and a database; they must be the same for all processes.
-    ///   - options: What it does where CloudKit's behaviour is uncertain; they must be the same for all
-    ///     processes.
+    ///   - enforcesSchema: Whether a field keeps the type that it was first saved with, as in CloudKit. A value of
+    ///     another type is refused with `invalidArguments`. It must be the same for all processes.
     ///   - clock: The server's clock: it gives modification dates, and times the checks for other processes'
     ///     changes. A test passes the clock of its engines.
     public convenience init(
         directory: URL? = nil,
         user: String = LocalDatabase.defaultUser,
+        enforcesSchema: Bool = false,
+        clock: any SyncClock = SystemClock()
+    ) {
+        var options = LedgerOptions()
+        options.enforcesSchema = enforcesSchema
+        self.init(directory: directory, user: user, options: options, clock: clock)
+    }
+
+    /// Creates a connection to a directory with options; the disk is not accessed before the first request.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory, which is created if it is missing; ``defaultDirectory`` by default.
+    ///   - user: The user record name.
+    ///   - limits: The limits of a request and a database; they must be the same for all processes.
+    ///   - options: What it does where CloudKit's behaviour is uncertain; they must be the same for all
+    ///     processes.
+    ///   - clock: The server's clock.
+    @_spi(Server) public convenience init(
+        directory: URL? = nil,
+        user: String = LocalDatabase.defaultUser,
         limits: LedgerLimits = .cloudKit,
-        options: LedgerOptions = LedgerOptions(),
+        options: LedgerOptions,
         clock: any SyncClock = SystemClock()
     ) {
         self.init(

@@ -9,7 +9,7 @@ extension LocalDatabase: CustomStringConvertible {
     }
 }
 
-extension LedgerDirectory: CustomStringConvertible {
+@_spi(Server) extension LedgerDirectory: CustomStringConvertible {
     /// The path of the directory.
     public var description: String { "ledger in \(path.abbreviated(to: 400))" }
 }

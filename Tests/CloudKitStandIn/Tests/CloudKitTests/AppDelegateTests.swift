@@ -47,7 +47,7 @@ final class AppDelegateTests: AppTestCase {
 
     func testAPushWhoseFetchFailsIsReportedAsFailed() async throws {
         try await editElsewhere()
-        device.fail(.recordZoneChanges, with: CloudError(.networkUnavailable), times: 2)
+        device.on(.recordZoneChanges, .fail(CloudError(.networkUnavailable)), times: 2)
         let phone = await delegate.application(application, didReceiveRemoteNotification: push)
         XCTAssertEqual(phone, .failed)
         let watch = await WatchAppDelegate().didReceiveRemoteNotification(push)
@@ -71,7 +71,8 @@ final class AppDelegateTests: AppTestCase {
 
     func testAPushIsAnsweredWhenTheTimeIsUp() async throws {
         try await editElsewhere()
-        let hold = device.hold(.recordZoneChanges)
+        let hold = FakeHold()
+        device.on(.recordZoneChanges, .hold(hold))
         let payload = push
         let handling = Task { await delegate.application(application, didReceiveRemoteNotification: payload) }
         await hold.arrived()
@@ -112,7 +113,7 @@ final class AppDelegateTests: AppTestCase {
 
     func testTheBackgroundTaskEndsWhenSendingThrows() async throws {
         try await edit()
-        device.fail(.modifyRecords, with: CloudError(.networkUnavailable))
+        device.on(.modifyRecords, .fail(CloudError(.networkUnavailable)))
         let sending = Sync.lifecycle.didEnterBackground(application)
         XCTAssertTrue(application.standInIsInBackgroundTask)
         let result = await sending.result
@@ -122,7 +123,8 @@ final class AppDelegateTests: AppTestCase {
 
     func testTheBackgroundTaskEndsWhenTheTimeIsUp() async throws {
         try await edit()
-        let hold = device.hold(.modifyRecords)
+        let hold = FakeHold()
+        device.on(.modifyRecords, .hold(hold))
         let sending = Sync.lifecycle.didEnterBackground(application)
         await hold.arrived()
         application.standInExpire()
@@ -157,7 +159,7 @@ final class AppDelegateTests: AppTestCase {
 
     func testAMacAppQuitsWhenSendingThrows() async throws {
         try await edit()
-        device.fail(.modifyRecords, with: CloudError(.networkUnavailable))
+        device.on(.modifyRecords, .fail(CloudError(.networkUnavailable)))
         let application = NSApplication()
         _ = Sync.lifecycle.shouldTerminate(application)
         await application.standInReply()
@@ -166,7 +168,8 @@ final class AppDelegateTests: AppTestCase {
 
     func testAMacAppQuitsWhenTheTimeIsUp() async throws {
         try await edit()
-        let hold = device.hold(.modifyRecords)
+        let hold = FakeHold()
+        device.on(.modifyRecords, .hold(hold))
         let application = NSApplication()
         _ = Sync.lifecycle.shouldTerminate(application)
         await hold.arrived()

@@ -136,7 +136,7 @@ final class CloudKitEngineFactTests: XCTestCase {
         let engine = SyncEngine<Memo>(database: service.database(), configuration: configuration)
         try await engine.start()
         await engine.waitUntilIdle()
-        service.device.neverAnswer(.modifyRecords)
+        service.device.on(.modifyRecords, .hold(FakeHold()))
         try await engine.upload(Memo(id: "a", title: "one"))
         await engine.waitUntilIdle()
         XCTAssertEqual(service.log.with { $0.requests }, [])
@@ -158,7 +158,7 @@ final class CloudKitEngineFactTests: XCTestCase {
     func testRecordsThatDifferOnlyInTheirArchivesAreNoChanges() async throws {
         let service = FakeCloudKit(FakeCloud().database(user: "alice"))
         let engine = SyncEngine<Memo>(database: service.database(), configuration: configuration())
-        try await engine.upload(Memo(id: "a", title: "one"), Memo(id: "b", title: "two"))
+        try await engine.upload([Memo(id: "a", title: "one"), Memo(id: "b", title: "two")])
         _ = try await engine.sync()
         var changes = engine.changes.makeAsyncIterator()
         var live = engine.liveChanges.makeAsyncIterator()
@@ -218,10 +218,12 @@ final class CloudKitEngineFactTests: XCTestCase {
                     device,
                     FakeCloudKit.Differences(throwsItemErrors: throwsItemErrors)
                 )
-                if isRefused { device.failItem("page", with: CloudError(.referenceViolation), times: nil) }
+                if isRefused {
+                    device.on(.modifyRecords, .failItem("page", CloudError(.referenceViolation)), times: nil)
+                }
                 let engine = SyncEngine<Page>(database: service.database(), configuration: configuration())
                 let page = Page(id: "page", book: RecordReference(recordName: "missing"))
-                try await engine.upload(page, Page(id: "other"))
+                try await engine.upload([page, Page(id: "other")])
                 _ = try await engine.sync()
                 // Where errors are thrown together, what else was saved is found out by sending it again.
                 _ = try await engine.sync()

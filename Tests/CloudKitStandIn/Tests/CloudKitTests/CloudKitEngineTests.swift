@@ -1,5 +1,5 @@
 import CloudKit
-import CodableSync
+@_spi(Server) import CodableSync
 import Foundation
 import RecordCoding
 import XCTest
@@ -184,7 +184,7 @@ final class CloudKitEngineTests: XCTestCase {
         let databases: [any CloudDatabase] =
             isAdapter ? [service.database(), second.database()] : [service.device, second.device]
         let engines = databases.map { SyncEngine<Memo>(database: $0, configuration: configuration) }
-        try await engines[0].upload(Memo(id: "a", title: "one"), Memo(id: "b", title: "two"))
+        try await engines[0].upload([Memo(id: "a", title: "one"), Memo(id: "b", title: "two")])
         for engine in engines { _ = try await engine.sync() }
 
         try event(service.device.cloud, ZoneID(zoneName: "Memo"))

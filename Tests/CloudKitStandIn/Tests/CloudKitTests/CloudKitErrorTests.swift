@@ -3,13 +3,13 @@ import Foundation
 import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// What the adapter makes of CloudKit's errors.
 final class CloudKitErrorTests: AdapterTestCase {
     func testEveryCodeOfCloudKitBecomesItsOwn() async throws {
         for code in CloudError.Code.known where code != .partialFailure {
-            device.fail(.recordZones, with: CloudError(code, message: "why"), times: 1)
+            device.on(.recordZones, .fail(CloudError(code, message: "why")))
             let error = await error { _ = try await database.recordZones(for: [zoneID]) }
             XCTAssertEqual(error?.code, code)
             XCTAssertEqual(error?.message, "why", "\(code)")
@@ -21,7 +21,7 @@ final class CloudKitErrorTests: AdapterTestCase {
     func testTheWaitThatCloudKitOrdersIsKept() async throws {
         for code in [CloudError.Code.serviceUnavailable, .requestRateLimited, .zoneBusy, .networkFailure] {
             let sent = CloudError(code, retryAfter: .milliseconds(12_500))
-            device.fail(.recordZones, with: sent, times: 1)
+            device.on(.recordZones, .fail(sent))
             let error = await error { _ = try await database.recordZones(for: [zoneID]) }
             XCTAssertEqual(error?.retryAfter, .milliseconds(12_500), "\(code)")
         }

@@ -61,7 +61,7 @@ final class CloudKitFeedTests: AdapterTestCase {
     func testARecordThatCannotBeReadDoesNotFailItsPage() async throws {
         try await save(record("a"))
         try await save(record("b"))
-        device.failItem("a", in: .recordZoneChanges, with: CloudError(.assetNotAvailable), times: 1)
+        device.on(.recordZoneChanges, .failItem("a", CloudError(.assetNotAvailable)))
         let page = try await changes()
         XCTAssertEqual(page.modifications[id("a")]?.failure?.code, .assetNotAvailable)
         XCTAssertNotNil(try page.modifications[id("b")]?.get())

@@ -42,7 +42,8 @@ final class CloudKitTroubleTests: XCTestCase {
         let engine = makeEngine()
         _ = try await engine.sync()
         let before = device.requestCount(.recordZoneChanges)
-        let hold = device.hold(.recordZoneChanges)
+        let hold = FakeHold()
+        device.on(.recordZoneChanges, .hold(hold))
         let fetching = Task { try await engine.fetchChanges() }
         await hold.arrived()
         try put("late", "a")
@@ -67,7 +68,8 @@ final class CloudKitTroubleTests: XCTestCase {
         let engine = makeEngine()
         _ = try await engine.sync()
         try await engine.upload(Memo(id: "a", title: "hers"))
-        let hold = device.hold(.modifyRecords)
+        let hold = FakeHold()
+        device.on(.modifyRecords, .hold(hold))
         let sending = Task { try await engine.sendChanges() }
         await hold.arrived()
         service.changeAccount { $0.signIn(user: "bob") }
@@ -115,7 +117,7 @@ final class CloudKitTroubleTests: XCTestCase {
 
     func testASingleRecordThatIsTooLargeIsParkedAndHoldsUpNoOthers() async throws {
         let engine = makeEngine()
-        try await engine.upload(Memo(id: "big", title: "big"), Memo(id: "a", title: "small"))
+        try await engine.upload([Memo(id: "big", title: "big"), Memo(id: "a", title: "small")])
         service.changeResults.with {
             $0 = { results in
                 guard results.keys.contains(where: { $0.recordName == "big" }) else { return }
@@ -142,7 +144,8 @@ final class CloudKitTroubleTests: XCTestCase {
             try await engine.upload(Memo(id: "old", title: "old"))
             _ = try await engine.sync()
             try await engine.upload(Memo(id: "a", title: "kept"))
-            let hold = service.device.hold(.modifyRecords)
+            let hold = FakeHold()
+            service.device.on(.modifyRecords, .hold(hold))
             let sending = Task { try await engine.sendChanges() }
             await hold.arrived()
             try service.device.cloud.purgeZone(zoneID, user: "alice")
@@ -167,7 +170,7 @@ final class CloudKitTroubleTests: XCTestCase {
         for code in [CKError.Code.quotaExceeded, .serviceUnavailable, .internalError, .zoneBusy] {
             let service = FakeCloudKit(FakeCloud().database(user: "alice"))
             let engine = makeEngine(on: service)
-            try await engine.upload(Memo(id: "a", title: "one"), Memo(id: "b", title: "two"))
+            try await engine.upload([Memo(id: "a", title: "one"), Memo(id: "b", title: "two")])
             service.changeResults.with {
                 $0 = { results in
                     let errors = results.map { (AnyHashable($0.key), CKError(code) as any Error) }
@@ -236,7 +239,7 @@ final class CloudKitTroubleTests: XCTestCase {
 
     func testAnItemThatTheResponseLacksIsSentAgain() async throws {
         let engine = makeEngine()
-        try await engine.upload(Memo(id: "a", title: "one"), Memo(id: "b", title: "two"))
+        try await engine.upload([Memo(id: "a", title: "one"), Memo(id: "b", title: "two")])
         service.changeResults.with {
             $0 = { results in
                 for id in results.keys where id.recordName == "a" { results[id] = nil }
@@ -277,7 +280,7 @@ final class CloudKitTroubleTests: XCTestCase {
             let engine = makeEngine(on: service)
             try await engine.upload(Memo(id: "a", title: "one"))
             // The server does not save the record, and CloudKit gives this reason.
-            service.device.failItem("a", with: CloudError(.internalError), times: nil)
+            service.device.on(.modifyRecords, .failItem("a", CloudError(.internalError)), times: nil)
             service.changeResults.with {
                 $0 = { results in for id in results.keys { results[id] = .failure(error) } }
             }

@@ -73,7 +73,7 @@ final class CloudKitUnknownValueTests: XCTestCase {
                 return configuration
             }()
         )
-        try await other.upload(Drawing(id: "a", title: "one"), Drawing(id: "b", title: "two"))
+        try await other.upload([Drawing(id: "a", title: "one"), Drawing(id: "b", title: "two")])
         _ = try await other.sync()
         addNovelties()
         let engine = SyncEngine<Drawing>(database: service.database(), configuration: configuration)

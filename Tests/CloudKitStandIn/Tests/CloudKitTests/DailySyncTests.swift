@@ -44,7 +44,7 @@ final class DailySyncTests: AppTestCase {
 
     func testTheTaskFailsIfTheSyncDoesAndSchedulesTheNextOne() async throws {
         try Sync.lifecycle.registerDailySync(identifier: identifier)
-        device.fail(.recordZoneChanges, with: CloudError(.networkUnavailable))
+        device.on(.recordZoneChanges, .fail(CloudError(.networkUnavailable)))
         let isSuccess = await (try await run()).isSuccess()
         XCTAssertEqual(isSuccess, false)
         XCTAssertEqual(system.requests, tomorrow)
@@ -63,7 +63,8 @@ final class DailySyncTests: AppTestCase {
 
     func testTheTaskFailsWhenItsTimeIsUp() async throws {
         try Sync.lifecycle.registerDailySync(identifier: identifier)
-        let hold = device.hold(.recordZoneChanges)
+        let hold = FakeHold()
+        device.on(.recordZoneChanges, .hold(hold))
         let run = try await run()
         await hold.arrived()
         run.expire()

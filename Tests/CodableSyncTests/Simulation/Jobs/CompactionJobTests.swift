@@ -2,7 +2,7 @@
     import Foundation
     import XCTest
 
-    @testable import CodableSync
+    @_spi(Server) @testable import CodableSync
 
     /// Compactions that run alongside other jobs of the engine.
     final class CompactionJobTests: XCTestCase {
@@ -25,7 +25,7 @@
             configuration.compactionSize = 0
             configuration.seed = seed
             configuration.automaticallySyncs = false
-            let cloud = FakeCloud(identifier: "story")
+            let cloud = FakeCloud(identifier: "story", options: LedgerOptions())
             cloud.epoch = seed + 1
             let engine = SyncEngine<StampSet>(database: cloud.database(), configuration: configuration)
             let (uploaded, lost) = (Locked(0), Locked(0))

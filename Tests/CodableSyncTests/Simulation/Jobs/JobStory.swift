@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
 
-    @testable import CodableSync
+    @_spi(Server) @testable import CodableSync
 
     /// The events that may occur in a story.
     struct StoryOptions {
@@ -89,7 +89,7 @@
             self.simulation = simulation
             var random = SplitMix64(seed: seed)
             let clock = clock
-            cloud = FakeCloud(identifier: "story", date: { clock.now.wall })
+            cloud = FakeCloud(identifier: "story", options: LedgerOptions(), date: { clock.now.wall })
             cloud.epoch = seed &+ 1
             names = ["a", "b", "c"].prefix(.random(in: 1...3, using: &random)).map { $0 }
             for index in 0..<Int.random(in: 1...3, using: &random) {

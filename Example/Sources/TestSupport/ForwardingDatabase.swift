@@ -1,11 +1,11 @@
-public import RecordCoding
+public import CodableSync
 
 /// A database that forwards every request to another one, for tests that change requests or responses.
 ///
-/// Override one request, or ``perform(_:_:)``, through which all requests go. `override` makes the compiler reject
+/// Override one request, or `perform(_:_:)`, through which all requests go. `override` makes the compiler reject
 /// a method with a slightly different signature.
 ///
-/// ```swift
+/// ``swift
 /// final class OldPages: ForwardingDatabase, @unchecked Sendable {
 ///     override func recordZoneChanges(
 ///         inZoneWith zoneID: ZoneID, since changeToken: ChangeToken?, desiredKeys: [String]?, resultsLimit: Int?
@@ -15,9 +15,9 @@ public import RecordCoding
 ///             inZoneWith: zoneID, since: nil, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
 ///     }
 /// }
-/// ```
+/// ``
 ///
-/// The base can be any database, such as a ``FakeDatabase`` with faults. Requests run concurrently, from any
+/// The base can be any database, such as a `FakeDatabase` with faults. Requests run concurrently, from any
 /// task, so guard a subclass's mutable state with a lock.
 open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     // Sendable is correct: the only stored property is a constant of a Sendable type. Subclasses are
@@ -37,7 +37,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///
     /// An override can fail before or after the request, delay it, or repeat it:
     ///
-    /// ```swift
+    /// ``swift
     /// override func perform<Answer: Sendable>(
     ///     _ operation: FakeOperation, _ request: @concurrent @Sendable () async throws -> Answer
     /// ) async throws -> Answer {
@@ -45,14 +45,14 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///     if operation == .modifyRecords { throw CloudError(.serverResponseLost) }
     ///     return answer
     /// }
-    /// ```
+    /// ``
     ///
     /// - Parameters:
-    ///   - operation: The kind of request; never ``FakeOperation/any``.
+    ///   - operation: The kind of request; never `FakeOperation/any`.
     ///   - request: Makes the request to the base.
     /// - Returns: The answer.
-    /// - Throws: ``CloudError`` if the request as a whole failed.
-    open func perform<Answer: Sendable>(
+    /// - Throws: `CloudError` if the request as a whole failed.
+    nonisolated(nonsending) open func perform<Answer: Sendable>(
         _ operation: FakeOperation,
         _ request: @concurrent @Sendable () async throws -> Answer
     ) async throws -> Answer {
@@ -60,6 +60,9 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     }
 
     // MARK: Properties
+
+    /// The base, with which `waitUntilIdle()` waits for its signals.
+    open var wrappedDatabase: (any CloudDatabase)? { base }
 
     /// The base's identifier.
     open var identifier: String { base.identifier }
@@ -92,16 +95,16 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     /// Forwards an account look-up to the base.
     ///
     /// - Returns: The account's status.
-    /// - Throws: ``CloudError`` if it could not be looked up.
-    open func accountStatus() async throws -> AccountStatus {
+    /// - Throws: `CloudError` if it could not be looked up.
+    nonisolated(nonsending) open func accountStatus() async throws -> AccountStatus {
         try await perform(.accountStatus) { try await base.accountStatus() }
     }
 
     /// Forwards a look-up of the user to the base.
     ///
     /// - Returns: The user record name.
-    /// - Throws: ``CloudError`` if it could not be looked up.
-    open func userRecordName() async throws -> String {
+    /// - Throws: `CloudError` if it could not be looked up.
+    nonisolated(nonsending) open func userRecordName() async throws -> String {
         try await perform(.userRecordName) { try await base.userRecordName() }
     }
 
@@ -113,8 +116,8 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///   - savePolicy: What happens if the server has another version.
     ///   - atomically: Whether either all or none of the changes in each zone are made.
     /// - Returns: A result for each record.
-    /// - Throws: ``CloudError`` if the request as a whole failed.
-    open func modifyRecords(
+    /// - Throws: `CloudError` if the request as a whole failed.
+    nonisolated(nonsending) open func modifyRecords(
         saving recordsToSave: [Record],
         deleting recordIDsToDelete: [RecordID],
         savePolicy: SavePolicy,
@@ -136,8 +139,8 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///   - ids: The records' IDs.
     ///   - desiredKeys: The fields to return; `nil` returns all.
     /// - Returns: For each ID the record, or why there is none.
-    /// - Throws: ``CloudError`` if the request as a whole failed.
-    open func records(
+    /// - Throws: `CloudError` if the request as a whole failed.
+    nonisolated(nonsending) open func records(
         for ids: [RecordID],
         desiredKeys: [String]?
     ) async throws -> [RecordID: Result<Record, CloudError>] {
@@ -150,8 +153,8 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///   - zonesToSave: The zones to create.
     ///   - zoneIDsToDelete: The zones to delete, with everything in them.
     /// - Returns: A result for each zone.
-    /// - Throws: ``CloudError`` if the request as a whole failed.
-    open func modifyRecordZones(
+    /// - Throws: `CloudError` if the request as a whole failed.
+    nonisolated(nonsending) open func modifyRecordZones(
         saving zonesToSave: [RecordZone],
         deleting zoneIDsToDelete: [ZoneID]
     ) async throws -> ModifyZonesResult {
@@ -164,8 +167,10 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///
     /// - Parameter ids: The zones' IDs.
     /// - Returns: For each ID the zone, or why there is none.
-    /// - Throws: ``CloudError`` if the request as a whole failed.
-    open func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
+    /// - Throws: `CloudError` if the request as a whole failed.
+    nonisolated(nonsending) open func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<
+        RecordZone, CloudError
+    >] {
         try await perform(.recordZones) { try await base.recordZones(for: ids) }
     }
 
@@ -175,8 +180,8 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
     ///   - resultsLimit: The maximum number of zones in the page.
     /// - Returns: The page.
-    /// - Throws: ``CloudError`` if the request failed.
-    open func databaseChanges(
+    /// - Throws: `CloudError` if the request failed.
+    nonisolated(nonsending) open func databaseChanges(
         since changeToken: ChangeToken?,
         resultsLimit: Int?
     ) async throws -> DatabaseChanges {
@@ -193,8 +198,8 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///   - desiredKeys: The fields to return; `nil` returns all.
     ///   - resultsLimit: The maximum number of records in the page.
     /// - Returns: The page.
-    /// - Throws: ``CloudError`` if the request failed.
-    open func recordZoneChanges(
+    /// - Throws: `CloudError` if the request failed.
+    nonisolated(nonsending) open func recordZoneChanges(
         inZoneWith zoneID: ZoneID,
         since changeToken: ChangeToken?,
         desiredKeys: [String]?,
@@ -216,8 +221,8 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     ///   - subscriptionsToSave: The subscriptions to create.
     ///   - subscriptionIDsToDelete: The IDs of the subscriptions to delete.
     /// - Returns: A result for each subscription.
-    /// - Throws: ``CloudError`` if the request as a whole failed.
-    open func modifySubscriptions(
+    /// - Throws: `CloudError` if the request as a whole failed.
+    nonisolated(nonsending) open func modifySubscriptions(
         saving subscriptionsToSave: [CloudSubscription],
         deleting subscriptionIDsToDelete: [String]
     ) async throws -> ModifySubscriptionsResult {
@@ -232,22 +237,8 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     /// Forwards a listing of subscriptions to the base.
     ///
     /// - Returns: The subscriptions.
-    /// - Throws: ``CloudError`` if the request failed.
-    open func allSubscriptions() async throws -> [CloudSubscription] {
+    /// - Throws: `CloudError` if the request failed.
+    nonisolated(nonsending) open func allSubscriptions() async throws -> [CloudSubscription] {
         try await perform(.allSubscriptions) { try await base.allSubscriptions() }
     }
-}
-
-extension ForwardingDatabase: ConfigurationChecking {
-    package func checkConfiguration() throws(CloudError) {
-        try (base as? any ConfigurationChecking)?.checkConfiguration()
-    }
-}
-
-extension ForwardingDatabase: SignalTracking {
-    private var tracking: (any SignalTracking)? { base as? any SignalTracking }
-
-    package var areSignalsTaken: Bool { tracking?.areSignalsTaken ?? true }
-
-    package func waitUntilSignalsAreTaken() async { await tracking?.waitUntilSignalsAreTaken() }
 }

@@ -1,0 +1,1 @@
+../../../Example/Sources/TestSupport/ForwardingDatabase.swift
