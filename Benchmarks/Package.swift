@@ -37,13 +37,6 @@ let package = Package(
             swiftSettings: settings,
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
-        // The same works, each a fixed number of times, for a tool that counts instructions.
-        .executableTarget(name: "FixedWork", dependencies: ["CodingWork"], swiftSettings: settings),
-        // What the scripts do with results: limits, tables, plots.
-        .target(name: "Measurements", swiftSettings: settings),
-        .executableTarget(name: "performance", dependencies: ["Measurements"], swiftSettings: settings),
-        .testTarget(name: "CodingWorkTests", dependencies: ["CodingWork"], swiftSettings: settings),
-        .testTarget(name: "MeasurementsTests", dependencies: ["Measurements"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
