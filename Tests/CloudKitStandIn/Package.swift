@@ -6,7 +6,7 @@ import PackageDescription
 // in every target of the same package. No platform has UIKit, AppKit and WatchKit: here all are there at once, which
 // compiles each file that needs one of them.
 
-let frameworks = ["AppKit", "BackgroundTasks", "CoreLocation", "Security", "UIKit", "WatchKit"]
+let frameworks = ["AppKit", "BackgroundTasks", "CoreLocation", "Network", "Security", "UIKit", "WatchKit"]
 
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),

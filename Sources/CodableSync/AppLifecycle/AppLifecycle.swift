@@ -1,4 +1,5 @@
-/// Forwards the system's events to an app's engines: pushes, going to the background, and background tasks.
+/// Forwards the system's events to an app's engines: pushes, becoming active, going to the background, and background
+/// tasks.
 ///
 /// ```swift
 /// enum Sync {
@@ -85,6 +86,19 @@ public struct AppLifecycle: Sendable {
     /// - Throws: The error of the first container that failed.
     public func sync() async throws {
         try await forAll { _ = try await $0.sync() }
+    }
+
+    /// Syncs all containers that the app has not stopped, when the user has returned to the app.
+    ///
+    /// Call it when the app becomes active: in `applicationDidBecomeActive(_:)`, in a scene delegate's
+    /// `sceneDidBecomeActive(_:)`, or when SwiftUI's scene phase becomes `active`. Other devices' changes then arrive
+    /// although no push did, and edits wait no longer for a retry. Calls in quick succession share requests.
+    ///
+    /// - Returns: The task that syncs. It throws what ``sync()`` throws; the engines report failures in their status
+    ///   and events as well.
+    @discardableResult
+    public func didBecomeActive() -> Task<Void, any Error> {
+        Task { try await syncUnlessStopped() }
     }
 
     /// Syncs all containers that the app has not stopped.

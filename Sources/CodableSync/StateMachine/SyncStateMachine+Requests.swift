@@ -15,6 +15,9 @@ extension SyncStateMachine {
         return lookingUp.lane.isBusy
     }
 
+    /// Whether a call waits until everything is sent or fetched; deliveries and edits don't wait for the cloud.
+    package var isAwaited: Bool { !calls.waiters.isEmpty }
+
     /// Starts the request whose turn it is, if the slot is free.
     mutating func advanceRequests() {
         advanceLookingUp()

@@ -10,6 +10,9 @@ public struct SyncConfiguration: Sendable {
         /// The engine then fetches everything again, and edits that were not sent yet are lost.
         case automatic
         /// In a directory that no other engine may use.
+        ///
+        /// The engine holds a lock in it while it is open. Don't choose a directory in the container of an app
+        /// group: most of Apple's systems end an app that is suspended while it holds a lock there.
         case directory(URL)
         /// In memory; the state is lost when the engine is released.
         case inMemory

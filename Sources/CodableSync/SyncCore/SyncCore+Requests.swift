@@ -24,10 +24,18 @@ extension SyncCore {
     ) {
         let connection = AccountConnection(base: database, generation: accountGeneration)
         let session = session
+        let terms = RequestTerms(
+            isAwaited: machine?.isAwaited == true,
+            deadline: configuration.requestDeadline
+        )
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
             do {
-                result = .success(try await request(try await load(), connection))
+                let contents = try await load()
+                let answer = try await RequestTerms.$current.withValue(terms) {
+                    try await request(contents, connection)
+                }
+                result = .success(answer)
             } catch is AccountConnection.AccountChanged {
                 await self?.finish(session) { $0.process(.signal(.accountChanged)) }
                 return

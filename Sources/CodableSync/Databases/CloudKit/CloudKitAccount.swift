@@ -2,7 +2,7 @@
     import CloudKit
     import Foundation
 
-    /// What the system reports about the account.
+    /// What the system reports about the account and the network.
     final class CloudKitAccount: Sendable {
         private struct State {
             var generation = 0
@@ -12,6 +12,7 @@
         private let state: Locked<State>
         private let hub: Broadcaster<CloudSignal>
         private let observer: Locked<any NSObjectProtocol>
+        private let network: CloudKitNetwork
 
         init() {
             let state = Locked(State())
@@ -28,15 +29,20 @@
                 hub.send(.accountChanged)
             }
             (self.state, self.hub, self.observer) = (state, hub, Locked(observer))
+            network = CloudKitNetwork { hub.send(.reachable) }
         }
 
         deinit {
             observer.withLock { NotificationCenter.default.removeObserver($0) }
+            network.end()
             hub.finish()
         }
 
-        /// The account changes; a new stream for each call.
-        var signals: AsyncStream<CloudSignal> { hub.stream {} }
+        /// The account changes, and each return of the network; a new stream for each call.
+        var signals: AsyncStream<CloudSignal> {
+            network.enter()
+            return hub.stream(leave: { [network] in network.leave() }, wake: {})
+        }
 
         /// The number of account changes.
         var generation: Int { state.withLock { $0.generation } }

@@ -13,8 +13,11 @@
     /// capability for pushes. Without the first, CloudKit ends the process; on a Mac, requests fail with
     /// `missingEntitlement` or `badContainer` instead. You can use the database from any task.
     ///
-    /// Requests from tasks with the priority `userInitiated` or above use that quality of service and fail at
-    /// once without a network; all others use `utility`, and the system may delay them.
+    /// An engine's requests that a call waits for (a sync or one of its parts, a push, a background task) have the
+    /// quality of service `userInitiated`: they fail at once without a network, and the system doesn't delay them while
+    /// the app is in the background. Its other requests have `default`, with which the system tries again by itself.
+    /// CloudKit gives up after ``SyncConfiguration/requestDeadline``, as the engine does. Your own requests have
+    /// `userInitiated` in tasks of that priority or above, otherwise `default`, and CloudKit's own time limits.
     public final class CloudKitDatabase: CloudDatabase {
         /// The bundle identifier of the app, without which it has no default container; tests name another one.
         @TaskLocal package static var bundleIdentifier = Bundle.main.bundleIdentifier
@@ -75,7 +78,8 @@
         /// CloudKit's limits.
         public var limits: DatabaseLimits { .cloudKit }
 
-        /// Account changes reported by the system; the app passes on pushes itself.
+        /// Account changes reported by the system, and ``CloudSignal/reachable`` when there is a network again; the app
+        /// passes on pushes itself.
         public var signals: AsyncStream<CloudSignal> { account.signals }
 
         /// A number that increases with each account change that the system reports.
@@ -118,7 +122,7 @@
             }
         }
 
-        /// Makes a request with the quality of service that matches its task's priority.
+        /// Makes a request as urgently as somebody waits for it, and no longer than the engine does.
         ///
         /// - Parameter request: Makes the request, and converts the response.
         /// - Returns: The converted response.
@@ -127,8 +131,11 @@
             _ request: @Sendable (CKDatabase) async throws -> Answer
         ) async throws -> Answer {
             let configuration = CKOperation.Configuration()
-            configuration.qualityOfService =
-                Task.currentPriority >= .userInitiated ? .userInitiated : .utility
+            let terms = RequestTerms.current
+            let isAwaited = terms?.isAwaited ?? (Task.currentPriority >= .userInitiated)
+            configuration.qualityOfService = isAwaited ? .userInitiated : .default
+            // Otherwise the system would try for a week, and might save what the engine has sent again since.
+            if let terms { configuration.timeoutIntervalForResource = terms.deadline / .seconds(1) }
             do {
                 return try await connected().database.configuredWith(
                     configuration: configuration,

@@ -32,12 +32,14 @@
 // Each requirement is optional.
 @MainActor public protocol NSApplicationDelegate: NSObjectProtocol {
     func applicationDidFinishLaunching(_ notification: Notification)
+    func applicationDidBecomeActive(_ notification: Notification)
     func applicationShouldTerminate(_ sender: NSApplication) -> NSApplication.TerminateReply
     func application(_ application: NSApplication, didReceiveRemoteNotification userInfo: [String: Any])
 }
 
 extension NSApplicationDelegate {
     public func applicationDidFinishLaunching(_ notification: Notification) {}
+    public func applicationDidBecomeActive(_ notification: Notification) {}
     public func applicationShouldTerminate(_ sender: NSApplication) -> NSApplication.TerminateReply {
         .terminateNow
     }

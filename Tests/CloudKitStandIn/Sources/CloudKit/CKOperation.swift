@@ -7,6 +7,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Sendable like Apple's class, although mutable: one task at a time uses an instance.
     open class Configuration: NSObject, @unchecked Sendable {
         open var qualityOfService = QualityOfService.default
+        open var timeoutIntervalForResource: TimeInterval = -1
     }
 }
 

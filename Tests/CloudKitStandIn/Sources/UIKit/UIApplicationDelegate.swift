@@ -15,6 +15,7 @@ public import Foundation
         didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
 
+    func applicationDidBecomeActive(_ application: UIApplication)
     func applicationDidEnterBackground(_ application: UIApplication)
 }
 
@@ -29,5 +30,6 @@ extension UIApplicationDelegate {
         didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult { .noData }
 
+    public func applicationDidBecomeActive(_ application: UIApplication) {}
     public func applicationDidEnterBackground(_ application: UIApplication) {}
 }

@@ -21,11 +21,13 @@ public enum WKBackgroundFetchResult: UInt, Sendable {
 // Each requirement is optional.
 @MainActor public protocol WKApplicationDelegate: NSObjectProtocol {
     func applicationDidFinishLaunching()
+    func applicationDidBecomeActive()
     func didReceiveRemoteNotification(_ userInfo: [AnyHashable: Any]) async -> WKBackgroundFetchResult
 }
 
 extension WKApplicationDelegate {
     public func applicationDidFinishLaunching() {}
+    public func applicationDidBecomeActive() {}
     public func didReceiveRemoteNotification(
         _ userInfo: [AnyHashable: Any]
     ) async -> WKBackgroundFetchResult { .noData }

@@ -100,7 +100,46 @@ final class AppDelegateTests: AppTestCase {
         XCTAssertEqual(models.map(\.text), ["from the laptop"])
     }
 
-    // MARK: Leaving the app
+    // MARK: Returning to the app, and leaving it
+
+    func testReturningToTheAppSendsAndFetches() async throws {
+        let active = Notification(name: Notification.Name("active"))
+        let calls: [() -> Void] = [
+            { [self] in delegate.applicationDidBecomeActive(application) },
+            { MacAppDelegate().applicationDidBecomeActive(active) },
+            { WatchAppDelegate().applicationDidBecomeActive() },
+        ]
+        for (index, call) in calls.enumerated() {
+            try await edit("\(index)")
+            let hold = device.hold(.modifyRecords)
+            call()
+            await hold.arrived()
+            hold.release()
+        }
+        try await editElsewhere()
+        try await Sync.lifecycle.didBecomeActive().value
+        let texts = try await notes.allModels().map(\.text).sorted()
+        XCTAssertEqual(texts, ["2", "from the laptop"])
+        XCTAssertEqual(try stored.sorted(), texts)
+    }
+
+    func testReturningToTheAppEndsAWaitAfterAFailure() async throws {
+        try await edit()
+        device.fail(.modifyRecords, with: CloudError(.networkUnavailable))
+        let failed = await Task { try await notes.sync() }.result
+        XCTAssertEqual((failed.failure as? SyncError)?.code, .cloud)
+        try await Sync.lifecycle.didBecomeActive().value
+        XCTAssertEqual(try stored, ["from the phone"])
+    }
+
+    func testReturningToTheAppStartsNoStoppedEngine() async throws {
+        try await edit()
+        await notes.stop()
+        let requests = device.requestCount()
+        try await Sync.lifecycle.didBecomeActive().value
+        XCTAssertEqual(device.requestCount(), requests)
+        XCTAssertEqual(try stored, [])
+    }
 
     func testLeavingTheAppSendsWithinABackgroundTask() async throws {
         try await edit()
@@ -179,6 +218,31 @@ final class AppDelegateTests: AppTestCase {
         XCTAssertNotNil(clock.nextWake)
         clock.advance(by: .milliseconds(1))
         await application.standInReply()
+        XCTAssertEqual(application.standInReplies, [true])
+        hold.release()
+    }
+
+    // `NSApplication.terminate(_:)` waits for the reply in its caller, here the test, which is a task of the main actor.
+
+    func testAMacAppQuitsWithinATaskOfTheMainActor() async throws {
+        try await edit()
+        let application = NSApplication()
+        XCTAssertEqual(MacAppDelegate().applicationShouldTerminate(application), .terminateLater)
+        application.standInWaitForReply(atMost: 20)
+        XCTAssertEqual(application.standInReplies, [true])
+        XCTAssertEqual(try stored, ["from the phone"])
+        XCTAssertNil(clock.nextWake, "the limit is waited for no more")
+    }
+
+    func testAMacAppQuitsWithinATaskOfTheMainActorWhenTheTimeIsUp() async throws {
+        try await edit()
+        let hold = device.hold(.modifyRecords)
+        let application = NSApplication()
+        _ = Sync.lifecycle.shouldTerminate(application)
+        await hold.arrived()
+        await clock.wait { !$0.isEmpty }
+        clock.advance(by: .seconds(5))
+        application.standInWaitForReply(atMost: 20)
         XCTAssertEqual(application.standInReplies, [true])
         hold.release()
     }

@@ -50,7 +50,7 @@ class AppTestCase: XCTestCase {
         _ = try await laptop.sync()
     }
 
-    func edit() async throws {
-        try await notes.upload(Note(id: "here", text: "from the phone"))
+    func edit(_ text: String = "from the phone") async throws {
+        try await notes.upload(Note(id: "here", text: text))
     }
 }

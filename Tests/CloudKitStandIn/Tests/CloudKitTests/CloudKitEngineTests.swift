@@ -142,29 +142,6 @@ final class CloudKitEngineTests: XCTestCase {
         try await engine.close()
     }
 
-    func testASyncHasTheQualityOfServiceOfItsCaller() async throws {
-        for (priority, quality) in [
-            (TaskPriority.userInitiated, QualityOfService.userInitiated), (.utility, .utility),
-        ] {
-            let service = FakeCloudKit(FakeCloud().database(user: "alice"))
-            let engine = SyncEngine<Memo>(database: service.database(), configuration: configuration)
-            let done = expectation(description: "\(priority)")
-            // It is not awaited, which would give it the priority of the test.
-            Task.detached(priority: priority) {
-                do {
-                    try await engine.upload(Memo(id: "a", title: "one"))
-                    _ = try await engine.sync()
-                } catch {
-                    XCTFail("\(error)")
-                }
-                done.fulfill()
-            }
-            await fulfillment(of: [done], timeout: 60)
-            XCTAssertEqual(service.log.with { $0.qualities }, [quality], "\(priority)")
-            try await engine.close()
-        }
-    }
-
     // MARK: Events in the cloud
 
     /// What two devices have after an event in the cloud; the same on the adapter as on the fake behind it.

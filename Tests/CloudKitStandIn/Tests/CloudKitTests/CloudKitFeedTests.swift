@@ -69,11 +69,11 @@ final class CloudKitFeedTests: AdapterTestCase {
 
     // MARK: Requests
 
-    func testAUserInitiatedTaskGetsThatQualityOfService() async throws {
+    func testARequestWithoutAnEngineHasTheQualityOfServiceOfItsTask() async throws {
         let database = database
         for (priority, quality) in [
-            (TaskPriority.userInitiated, QualityOfService.userInitiated), (.utility, .utility),
-            (.background, .utility),
+            (TaskPriority.userInitiated, QualityOfService.userInitiated), (.medium, .default),
+            (.background, .default),
         ] {
             service.log.with { $0.qualities = [] }
             let done = expectation(description: "\(priority)")
@@ -93,6 +93,7 @@ final class CloudKitFeedTests: AdapterTestCase {
             }
             await fulfillment(of: [done], timeout: 60)
             XCTAssertEqual(service.log.with { $0.qualities }, [quality], "\(priority)")
+            XCTAssertEqual(service.log.with { $0.timeouts }.last, -1, "CloudKit's own")
         }
     }
 

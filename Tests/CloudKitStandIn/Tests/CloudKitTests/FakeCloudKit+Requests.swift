@@ -33,6 +33,7 @@ extension FakeCloudKit {
     ) {
         log.with { log in
             log.qualities.append(database.standInQualityOfService)
+            log.timeouts.append(database.standInResourceTimeout)
             for record in recordsToSave {
                 log.changedKeys[record.recordID.recordName, default: []].append(record.changedKeys())
             }
@@ -217,6 +218,7 @@ extension FakeCloudKit {
         changeToken: CKServerChangeToken,
         moreComing: Bool
     ) {
+        log.with { $0.fetchQualities.append(database.standInQualityOfService) }
         let page: ZoneChanges
         do {
             page = try await native {

@@ -23,6 +23,8 @@ final class FakeCloudKit: StandInService {
 
     struct Log: Sendable {
         var qualities: [QualityOfService?] = []
+        var fetchQualities: [QualityOfService?] = []
+        var timeouts: [TimeInterval?] = []
         var subscriptions: [String] = []
         /// The fields that each save of a record has sent.
         var changedKeys: [String: [[String]]] = [:]

@@ -49,6 +49,10 @@ final class AppDelegate: NSObject, UIApplicationDelegate {
         UIBackgroundFetchResult(await Sync.lifecycle.handleNotification(userInfo))
     }
 
+    func applicationDidBecomeActive(_ application: UIApplication) {
+        Sync.lifecycle.didBecomeActive()
+    }
+
     func applicationDidEnterBackground(_ application: UIApplication) {
         Sync.lifecycle.didEnterBackground(application)
     }
@@ -59,6 +63,10 @@ final class AppDelegate: NSObject, UIApplicationDelegate {
 final class MacAppDelegate: NSObject, NSApplicationDelegate {
     func applicationDidFinishLaunching(_ notification: Notification) {
         NSApplication.shared.registerForRemoteNotifications()
+    }
+
+    func applicationDidBecomeActive(_ notification: Notification) {
+        Sync.lifecycle.didBecomeActive()
     }
 
     func application(
@@ -78,6 +86,10 @@ final class MacAppDelegate: NSObject, NSApplicationDelegate {
 final class WatchAppDelegate: NSObject, WKApplicationDelegate {
     func applicationDidFinishLaunching() {
         WKApplication.shared().registerForRemoteNotifications()
+    }
+
+    func applicationDidBecomeActive() {
+        Sync.lifecycle.didBecomeActive()
     }
 
     func didReceiveRemoteNotification(_ userInfo: [AnyHashable: Any]) async -> WKBackgroundFetchResult {

@@ -40,6 +40,8 @@ extension CKError {
 extension CKDatabase {
     /// The quality of service of a request.
     public var standInQualityOfService: QualityOfService? { configuration?.qualityOfService }
+    /// The time after which CloudKit gives a request up, in seconds; negative if it does not.
+    public var standInResourceTimeout: TimeInterval? { configuration?.timeoutIntervalForResource }
 }
 
 extension CKServerChangeToken {
