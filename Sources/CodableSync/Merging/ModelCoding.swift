@@ -15,14 +15,15 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
         if let name, !record.recordID.recordName.isIdentical(to: name) {
             throw CodingFailure.otherRecordName(expected: name, found: record.recordID.recordName)
         }
-        for field in record.fields.keys.sorted() where record.fields[field]?.holdsAsset == true {
+        if let field = record.fields.lazy.filter(\.value.holdsAsset).map(\.key).min() {
             throw CodingFailure.asset(field: field)
         }
         if writesEditDates, let edited {
             record.fields[ReservedField.edited] = .date(edited)
         }
-        if Model.schemaVersion > 1 {
-            record.fields[ReservedField.schema] = .int64(Int64(Model.schemaVersion))
+        let version = Model.schemaVersion
+        if version > 1 {
+            record.fields[ReservedField.schema] = .int64(Int64(version))
         }
         try RecordLimits.checkSize(of: record)
         return record
@@ -72,11 +73,8 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
         if version > Model.schemaVersion {
             throw CodingFailure.tooNew(found: version, known: Model.schemaVersion)
         }
-        let model = try RecordDecoder().decode(Model.self, from: record)
-        guard model.recordName.isIdentical(to: record.recordID.recordName) else {
-            throw CodingFailure.otherRecordName(expected: record.recordID.recordName, found: model.recordName)
-        }
-        return model
+        // The decoder refuses a model with another name.
+        return try RecordDecoder().decode(Model.self, from: record)
     }
 }
 

@@ -28,20 +28,21 @@ final class FieldDecoder: Decoder, TypeKindCoder {
     /// The model, if it has defaults for missing fields.
     private let defaulting: (any FieldDefaulting.Type)?
 
-    /// Creates a decoder.
+    /// Creates a decoder of fields whose names, if the order has them, need no check.
     ///
     /// - Throws: `DecodingError` for the first field with an invalid name.
     init(
         _ fields: [String: RecordValue],
         systemFields: RecordValue?,
-        defaulting: (any FieldDefaulting.Type)?
+        defaulting: (any FieldDefaulting.Type)?,
+        order: FieldOrder = .unknown
     ) throws {
         self.fields = fields
         self.systemFields = systemFields
         self.defaulting = defaulting
         positions = FieldPositions(fields)
         do throws(RecordCodingError) {
-            try positions.add(fields)
+            try positions.add(fields, knowing: order)
         } catch {
             throw CodingPlace([]).corrupted(error)
         }

@@ -4,7 +4,7 @@
 /// strings may also be equal, so a name that is not found must be looked up in the dictionary.
 struct FieldPositions {
     typealias Fields = [String: RecordValue]
-    private typealias Entry = (name: (UInt64, UInt64), position: Fields.Index)
+    private typealias Entry = (name: String.Bits, position: Fields.Index)
     private typealias Four = (Entry, Entry, Entry, Entry)
 
     /// Stored in place, since an array would be an allocation for each record.
@@ -19,25 +19,35 @@ struct FieldPositions {
     }
 
     /// Adds the fields that are not reserved, as far as there is room, and checks the names of all.
-    mutating func add(_ fields: Fields) throws(RecordCodingError) {
+    ///
+    /// - Parameters:
+    ///   - fields: The fields.
+    ///   - order: Names that are known to be valid and not reserved.
+    /// - Throws: ``RecordCodingError`` for the first invalid name.
+    mutating func add(_ fields: Fields, knowing order: FieldOrder) throws(RecordCodingError) {
         let names = fields.keys
         var position = names.startIndex
         while position != names.endIndex {
-            let name = names[position]
-            // A string with different bytes may equal a key of the model, and would be read in place of that key's
-            // field.
-            try RecordLimits.checkForeignFieldName(name)
-            if !ReservedField.isReserved(name) { add(name, position) }
+            let bits = names[position].bits
+            if order.has(bits) {
+                add(bits, position)
+            } else {
+                // A string with different bytes may equal a key of the model, and would be read in place of that
+                // key's field.
+                let name = names[position]
+                try RecordLimits.checkForeignFieldName(name)
+                if !ReservedField.isReserved(name) { add(bits, position) }
+            }
             names.formIndex(after: &position)
         }
     }
 
     @inline(__always)
-    private mutating func add(_ name: String, _ position: Fields.Index) {
+    private mutating func add(_ bits: String.Bits, _ position: Fields.Index) {
         withUnsafeMutableBytes(of: &entries) { entries in
             let entries = entries.assumingMemoryBound(to: Entry.self)
             guard count < entries.count else { return }
-            entries[count] = (FieldPositions.bits(of: name), position)
+            entries[count] = (bits, position)
             count += 1
         }
     }
@@ -47,19 +57,26 @@ struct FieldPositions {
     /// It changes nothing; it is `mutating` so that it reads the entries in place.
     @inline(__always)
     mutating func position(of name: String) -> Fields.Index? {
-        let bits = FieldPositions.bits(of: name)
+        let bits = name.bits
         return withUnsafeMutableBytes(of: &entries) { entries in
             let entries = entries.assumingMemoryBound(to: Entry.self)
             for index in 0..<count where entries[index].name == bits { return entries[index].position }
             return nil
         }
     }
+}
 
+extension String {
+    typealias Bits = (UInt64, UInt64)
+
+    /// The bytes of the string value itself: those of a short string, or where a long one is.
+    ///
+    /// Strings that exist at the same time and have the same bits are the same; other strings may be the same too.
     @inline(__always)
-    private static func bits(of name: String) -> (UInt64, UInt64) {
-        var bits: (UInt64, UInt64) = (0, 0)
+    var bits: Bits {
+        var bits: Bits = (0, 0)
         withUnsafeMutableBytes(of: &bits) { bits in
-            withUnsafeBytes(of: name) { bits.copyMemory(from: $0) }
+            withUnsafeBytes(of: self) { bits.copyMemory(from: $0) }
         }
         return bits
     }

@@ -68,7 +68,8 @@ public struct RecordDecoder: Sendable {
         let decoder = try FieldDecoder(
             record.fields,
             systemFields: facts.storing == nil ? nil : systemFields.map(RecordValue.bytes) ?? .null,
-            defaulting: facts.defaulting
+            defaulting: facts.defaulting,
+            order: facts.order
         )
         var value = try T(from: decoder)
         // A model may omit the key from its coding keys.

@@ -19,6 +19,8 @@ final class FieldEncoder: TypeKindCoder {
     @exclusivity(unchecked) private var values: [RecordValue] = []
     /// The number of the values so far.
     @exclusivity(unchecked) private var count = 0
+    /// The sum of their sizes.
+    @exclusivity(unchecked) private var size = 0
     /// The names of the values; `nil` as long as they are those of the order.
     @exclusivity(unchecked) private var names: [String]?
     /// The JSON of values that have no field kind of their own.
@@ -39,6 +41,11 @@ final class FieldEncoder: TypeKindCoder {
 
     /// Encodes a value into fields.
     static func fields<Value: Encodable>(of value: Value) throws -> [String: RecordValue] {
+        try contents(of: value, named: "").fields
+    }
+
+    /// Encodes a value into the fields of a record with a name.
+    static func contents<Value: Encodable>(of value: Value, named name: String) throws -> RecordContents {
         let facts = ModelFacts.of(Value.self)
         var encoder = pool.take() ?? FieldEncoder()
         defer {
@@ -48,19 +55,28 @@ final class FieldEncoder: TypeKindCoder {
         encoder.skipsSystemFields = facts.storing != nil
         encoder.order = facts.order
         try value.encode(to: TopEncoder(encoder: encoder))
-        return try encoder.completeFields { ModelFacts.keep($0, of: Value.self) }
+        return try encoder.completeContents(name) { ModelFacts.keep($0, of: Value.self) }
     }
 
-    private func completeFields(_ keep: (FieldOrder) -> Void) throws -> [String: RecordValue] {
+    private func completeContents(
+        _ name: String,
+        _ keep: (FieldOrder) -> Void
+    ) throws -> RecordContents {
         try check()
-        for (position, node) in nodes { values[position] = .bytes(Data(json.text(of: node))) }
-        if names == nil, count == order.names.count {
+        for (position, node) in nodes {
+            values[position] = .bytes(Data(json.text(of: node)))
+            size += values[position].size
+        }
+        if names == nil, count == order.names.count, !order.repeatsNames {
+            let hasName = values.haveText(name, amongFirst: count)
             count = 0
-            return order.fields(&values)
+            return RecordContents(fields: order.fields(&values), size: size, hasName: hasName)
         }
         let names = names ?? Array(order.names.prefix(count))
         if order.names.isEmpty { keep(FieldOrder(names)) }
-        return Dictionary(zip(names, values)) { $1 }
+        let fields = Dictionary(zip(names, values)) { $1 }
+        let hasName = Array(fields.values).haveText(name, amongFirst: fields.count)
+        return RecordContents(fields: fields, size: fields.size, hasName: hasName)
     }
 
     /// Removes everything of a value, and returns whether the encoder has little enough memory to keep it.
@@ -69,6 +85,7 @@ final class FieldEncoder: TypeKindCoder {
             values.removeAll()
             count = 0
         }
+        size = 0
         names = nil
         if !nodes.isEmpty { nodes.removeAll() }
         problem = nil
@@ -108,6 +125,7 @@ final class FieldEncoder: TypeKindCoder {
             if names == nil { names = Array(order.names.prefix(count)) }
             names?.append(name)
         }
+        size += field.size
         if count < values.count { values[count] = field } else { values.append(field) }
         count += 1
     }

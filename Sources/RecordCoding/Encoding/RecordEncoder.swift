@@ -47,8 +47,8 @@ public struct RecordEncoder: Sendable {
     /// - Throws: `EncodingError` with the coding path and an underlying ``RecordCodingError``; any error that
     ///   the value's own `encode(to:)` throws, unchanged.
     public func encode<T: Encodable>(_ value: T, recordType: String, recordID: RecordID) throws -> Record {
-        let fields = try fields(of: value, recordType, recordID)
-        return Record.new(recordType, recordID, fields)
+        let contents = try contents(of: value, recordType, recordID)
+        return Record.new(recordType, recordID, contents.fields)
     }
 
     /// Encodes a model under its own record name and type.
@@ -58,20 +58,21 @@ public struct RecordEncoder: Sendable {
     ///   - zoneID: The zone of the record.
     /// - Returns: The record, without system fields, with the names of the fields to encrypt; every `nil`
     ///   optional is a null.
-    /// - Throws: The errors of ``encode(_:recordType:recordID:)``, also if two reads of the record name
-    ///   differ, or if ``RecordCodable/encryptedFields`` names something that isn't a field or can't be
-    ///   encrypted.
+    /// - Throws: The errors of ``encode(_:recordType:recordID:)``, also if the record name isn't the text of a
+    ///   field and a second read of it differs, or if ``RecordCodable/encryptedFields`` names something that
+    ///   isn't a field or can't be encrypted.
     public func encode<M: RecordCodable>(_ model: M, zoneID: ZoneID = .default) throws -> Record {
         let recordID = RecordID(recordName: model.recordName, zoneID: zoneID)
         let recordType = M.recordType
-        let fields = try fields(of: model, recordType, recordID)
-        try checkName(of: model, is: recordID.recordName)
-        guard M.encryptedFields.isEmpty else {
-            var record = Record.new(recordType, recordID, fields)
-            record.encryptedFields = try checked(M.encryptedFields, of: model, in: record)
-            return record
+        let contents = try contents(of: model, recordType, recordID)
+        // Most names are those of an ID, which is a field, and reading one may take as long as several fields.
+        if !contents.hasName { try checkName(of: model, is: recordID.recordName) }
+        var record = Record.new(recordType, recordID, contents.fields)
+        let encryptedFields = M.encryptedFields
+        if !encryptedFields.isEmpty {
+            record.encryptedFields = try checked(encryptedFields, of: model, in: record)
         }
-        return Record.new(recordType, recordID, fields)
+        return record
     }
 
     private func checkName(of model: some RecordCodable, is name: String) throws {
@@ -84,12 +85,12 @@ public struct RecordEncoder: Sendable {
         }
     }
 
-    /// The fields of a record whose names are valid.
-    private func fields<T: Encodable>(
+    /// The contents of a record whose names and size are valid.
+    private func contents<T: Encodable>(
         of value: T,
         _ recordType: String,
         _ recordID: RecordID
-    ) throws -> [String: RecordValue] {
+    ) throws -> RecordContents {
         do throws(RecordCodingError) {
             try RecordLimits.checkRecordName(recordID.recordName)
             try RecordLimits.check(recordID.zoneID)
@@ -97,13 +98,13 @@ public struct RecordEncoder: Sendable {
         } catch {
             throw CodingPlace([]).encodingError(value, error)
         }
-        let fields = try FieldEncoder.fields(of: value)
+        let contents = try FieldEncoder.contents(of: value, named: recordID.recordName)
         do throws(RecordCodingError) {
-            try RecordLimits.checkSize(of: fields, recordID.recordName)
+            try RecordLimits.checkSize(contents.size, of: contents.fields, recordID.recordName)
         } catch {
             throw CodingPlace([]).encodingError(value, error)
         }
-        return fields
+        return contents
     }
 
     /// The names of the fields to encrypt, each of which must be that of a field that can be encrypted.

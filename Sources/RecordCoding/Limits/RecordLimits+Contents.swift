@@ -20,15 +20,15 @@ extension RecordLimits {
     /// - Throws: ``RecordCodingError/tooLarge(recordName:size:limit:largestFields:)`` with the three largest
     ///   fields.
     public static func checkSize(of record: Record) throws(RecordCodingError) {
-        try checkSize(of: record.fields, record.recordID.recordName)
+        try checkSize(record.size, of: record.fields, record.recordID.recordName)
     }
 
-    /// Checks that the fields of a record are not too large.
+    /// Checks that the size of a record's fields is not too large.
     static func checkSize(
+        _ size: Int,
         of fields: [String: RecordValue],
         _ recordName: String
     ) throws(RecordCodingError) {
-        let size = fields.size
         guard size > maximumRecordBytes else { return }
         let sizes = fields.map { RecordCodingError.FieldSize(name: $0.key, size: $0.value.size) }
         let sorted = sizes.sorted { ($1.size, $0.name) < ($0.size, $1.name) }

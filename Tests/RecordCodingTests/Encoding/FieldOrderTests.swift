@@ -69,6 +69,22 @@ final class FieldOrderTests: XCTestCase {
         XCTAssertEqual(try fields(Kelvin(key: "K")), ["K": 1])
     }
 
+    /// The order is known to the decoder, too.
+    func testAForeignNameBesideKnownOnesIsRefused() throws {
+        struct Kelvins: Codable, Equatable {
+            var K = 1
+            var name = "a"
+        }
+        var fields = try fields(Kelvins())
+        XCTAssertEqual(try decoded(Kelvins.self, fields), Kelvins())
+        fields["codableSyncEdited"] = "b"
+        XCTAssertEqual(try decoded(Kelvins.self, fields), Kelvins())
+        fields["K"] = nil
+        fields["\u{212A}"] = 2
+        let failure = failure { _ = try decoded(Kelvins.self, fields) }
+        XCTAssertEqual(failure?.error, .invalidName(kind: .fieldName, name: "\u{212A}", fault: .notASCII))
+    }
+
     private struct Shared<Tag>: Encodable {
         var keys: [String]
         func encode(to encoder: any Encoder) throws { try Listed(keys: keys).encode(to: encoder) }
@@ -130,5 +146,44 @@ final class FieldOrderTests: XCTestCase {
         guard case .unsupportedShape("second", _)? = failure?.error else {
             return XCTFail(String(describing: failure))
         }
+    }
+
+    /// Encodes 600 KB for each key; those with a `*` in a nested container.
+    private struct Large<Tag>: Encodable {
+        var keys: [String]
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            let text = String(repeating: "x", count: 600_000)
+            for key in keys {
+                let name = Key(stringValue: key.filter { $0 != "*" })
+                if key.hasSuffix("*") {
+                    var nested = container.nestedUnkeyedContainer(forKey: name)
+                    try nested.encode(text)
+                } else {
+                    try container.encode(text, forKey: name)
+                }
+            }
+        }
+    }
+
+    private func assertSize<Tag>(_ tag: Tag.Type, _ keys: [String], fits: Bool, line: UInt = #line) {
+        // The second value has the order of the first one.
+        for _ in 0..<2 {
+            let failure = failure { _ = try fields(Large<Tag>(keys: keys)) }
+            XCTAssertEqual(failure == nil, fits, "\(keys)", line: line)
+        }
+    }
+
+    func testTheSizeIsThatOfTheLastValueOfEachField() {
+        assertSize(Int.self, ["a"], fits: true)
+        assertSize(Int8.self, ["a*"], fits: true)
+        assertSize(Int16.self, ["a", "a"], fits: true)
+        assertSize(Int32.self, ["a", "a*"], fits: true)
+        assertSize(Int64.self, ["a*", "a"], fits: true)
+        assertSize(UInt.self, ["a", "b"], fits: false)
+        assertSize(UInt8.self, ["a", "b*"], fits: false)
+        assertSize(UInt16.self, ["a*", "b*"], fits: false)
+        assertSize(UInt32.self, ["a", "b", "a"], fits: false)
     }
 }
