@@ -12,7 +12,7 @@
 /// methods that take the system's own types. It keeps the containers alive.
 public struct AppLifecycle: Sendable {
     /// The containers, in the order in which their errors are thrown.
-    public let containers: [SyncContainer]
+    package let containers: [SyncContainer]
     let clock: any SyncClock
 
     /// Creates a lifecycle without starting anything.

@@ -86,7 +86,7 @@ public final class ManualClock: SyncClock {
     }
 
     /// The earliest time that a sleeper waits for; `nil` if there are no sleepers.
-    public var nextWake: Duration? {
+    package var nextWake: Duration? {
         state.withLock { $0.sleepers.map(\.instant).min() }
     }
 

@@ -85,7 +85,7 @@ extension CloudError {
 
 extension CloudError.Code {
     /// Every code that CloudKit documents, in the order of CloudKit's numbers.
-    public static let known: [CloudError.Code] = [
+    package static let known: [CloudError.Code] = [
         .internalError,
         .partialFailure,
         .networkUnavailable,
@@ -140,7 +140,7 @@ extension CloudError.Code {
     }
 
     /// What happened, in one sentence.
-    public var summary: String {
+    package var summary: String {
         switch self {
         case .internalError: "The service had an internal error."
         case .partialFailure: "Some items failed."

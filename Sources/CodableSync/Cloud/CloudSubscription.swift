@@ -30,7 +30,7 @@ public struct CloudSubscription: Hashable, Sendable {
     ///
     /// - Parameter zoneID: The zone.
     /// - Returns: The subscription.
-    public static func engine(for zoneID: ZoneID) -> CloudSubscription {
+    package static func engine(for zoneID: ZoneID) -> CloudSubscription {
         CloudSubscription(subscriptionID: "codablesync-\(zoneID.zoneName)", kind: .zone(zoneID))
     }
 

@@ -3,7 +3,7 @@ public import RecordCoding
 /// The type of a field's values: one kind, or lists of one kind, encrypted or not.
 @_spi(Server) public struct LedgerFieldType: Hashable, Sendable {
     /// The kind of the value, or of the elements of a list; neither `list` nor `null`.
-    public let kind: RecordValue.Kind
+    package let kind: RecordValue.Kind
     /// Whether the values are lists.
     public let isList: Bool
     /// Whether the values are stored encrypted, which never changes.

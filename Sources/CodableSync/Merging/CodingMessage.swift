@@ -1,4 +1,4 @@
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 
 import protocol Foundation.LocalizedError
 

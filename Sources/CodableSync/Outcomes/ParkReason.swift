@@ -38,7 +38,7 @@ public struct ParkReason: Hashable, Sendable, Codable {
     ///   - kind: The kind of reason.
     ///   - message: What happened.
     ///   - attempts: The number of attempts to send the change.
-    public init(kind: Kind, message: String, attempts: Int = 1) {
+    package init(kind: Kind, message: String, attempts: Int = 1) {
         self.kind = kind
         self.message = message
         self.attempts = attempts

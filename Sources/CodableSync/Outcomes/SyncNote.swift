@@ -35,7 +35,7 @@ public struct SyncNote: Hashable, Sendable, Codable {
     ///   - date: When it happened.
     ///   - recordName: The name of the record that the note is about.
     ///   - message: What happened.
-    public init(kind: Kind, date: Date, recordName: String? = nil, message: String) {
+    package init(kind: Kind, date: Date, recordName: String? = nil, message: String) {
         self.kind = kind
         self.date = date
         self.recordName = recordName

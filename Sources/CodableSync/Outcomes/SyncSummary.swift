@@ -22,5 +22,5 @@ public struct SyncSummary: Hashable, Sendable {
     public var pending = 0
 
     /// Creates an empty summary.
-    public init() {}
+    package init() {}
 }

@@ -1,4 +1,4 @@
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 
 // Contents in a line: a record and, in the next element of its row, the names of its encrypted fields. An older
 // version skips that element, but would refuse a record with a member that it does not know.

@@ -1,62 +1,63 @@
 /// Why a value cannot be encoded as a record, or a record cannot be decoded.
 ///
 /// Every `EncodingError` and `DecodingError` that this module throws has one as its underlying error. Values
-/// are shortened to 80 characters, with control characters escaped.
+/// are shortened to 80 characters, with control characters escaped. The ``message`` says what is wrong, where and
+/// why, and what to do; the reasons themselves are not public, since they change with the rules.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum RecordCodingError: Error, Hashable, Sendable {
     /// A name violates the rule for its kind of name.
-    case invalidName(kind: NameKind, name: String, fault: NameFault)
+    @_spi(Reasons) case invalidName(kind: NameKind, name: String, fault: NameFault)
     /// Several field names of a model violate the rule for field names.
-    case invalidFieldNames([String: NameFault])
+    @_spi(Reasons) case invalidFieldNames([String: NameFault])
     /// A model returned two different record names.
-    case unstableRecordName(first: String, second: String)
+    @_spi(Reasons) case unstableRecordName(first: String, second: String)
     /// A record contains a model with another record name.
-    case recordNameMismatch(recordName: String, modelName: String)
+    @_spi(Reasons) case recordNameMismatch(recordName: String, modelName: String)
     /// The value does not encode as one keyed container, or mixes containers of different kinds.
-    case unsupportedShape(field: String, reason: String)
+    @_spi(Reasons) case unsupportedShape(field: String, reason: String)
     /// The value is nested deeper than the limit, or refers to itself.
-    case tooDeep(field: String, limit: Int)
+    @_spi(Reasons) case tooDeep(field: String, limit: Int)
     /// A number is not finite.
-    case nonFiniteNumber(field: String, value: String)
+    @_spi(Reasons) case nonFiniteNumber(field: String, value: String)
     /// An integer does not fit into 64 bits.
-    case integerOutOfRange(field: String, value: String)
+    @_spi(Reasons) case integerOutOfRange(field: String, value: String)
     /// A date is outside the years 1 to 9999.
-    case dateOutOfRange(field: String, value: String)
+    @_spi(Reasons) case dateOutOfRange(field: String, value: String)
     /// A number cannot be written without losing digits.
-    case precisionLoss(field: String, value: String)
+    @_spi(Reasons) case precisionLoss(field: String, value: String)
     /// A URL cannot be recreated from its own text.
-    case invalidURL(field: String, value: String)
+    @_spi(Reasons) case invalidURL(field: String, value: String)
     /// A file URL or asset is inside a nested value; only a top-level field can be an asset.
-    case nestedFile(field: String)
+    @_spi(Reasons) case nestedFile(field: String)
     /// A list mixes kinds, or contains a null or another list.
-    case mixedList(field: String)
+    @_spi(Reasons) case mixedList(field: String)
     /// ``RecordCodable/encryptedFields`` names a field that the model does not have.
-    case unknownEncryptedField(field: String, model: String)
+    @_spi(Reasons) case unknownEncryptedField(field: String, model: String)
     /// A field of ``RecordCodable/encryptedFields`` is a reference, which CloudKit cannot encrypt, or an asset,
     /// which it always encrypts.
-    case unencryptableField(field: String, kind: String)
+    @_spi(Reasons) case unencryptableField(field: String, kind: String)
     /// The record is too large for a database.
-    case tooLarge(recordName: String, size: Int, limit: Int, largestFields: [FieldSize])
+    @_spi(Reasons) case tooLarge(recordName: String, size: Int, limit: Int, largestFields: [FieldSize])
     /// A field that the model needs is missing.
-    case missingField(field: String)
+    @_spi(Reasons) case missingField(field: String)
     /// A field that the model needs is missing, and the model's ``FieldDefaulting/fieldDefaults`` have no
     /// value for it, or cannot be encoded.
-    case unusableDefaults(field: String, reason: String)
+    @_spi(Reasons) case unusableDefaults(field: String, reason: String)
     /// The kind of a field's value differs from that of the model's property.
-    case unexpectedKind(field: String, expected: String, found: String)
+    @_spi(Reasons) case unexpectedKind(field: String, expected: String, found: String)
     /// A field's value is of the right kind, but the property's type cannot represent it.
-    case valueOutOfRange(field: String, expected: String, value: String)
+    @_spi(Reasons) case valueOutOfRange(field: String, expected: String, value: String)
     /// The text isn't JSON, or isn't of the expected form.
-    case malformedJSON(field: String, reason: String)
+    @_spi(Reasons) case malformedJSON(field: String, reason: String)
     /// A field's type cannot be described in a schema.
-    case invalidSchema(field: String, reason: String)
+    @_spi(Reasons) case invalidSchema(field: String, reason: String)
     /// The blob doesn't contain system fields, or this version can't read it.
-    case unreadableSystemFields(reason: String)
+    @_spi(Reasons) case unreadableSystemFields(reason: String)
 
     /// The kinds of names.
-    public enum NameKind: String, Hashable, Sendable {
+    @_spi(Reasons) public enum NameKind: String, Hashable, Sendable {
         /// The name of a record.
         case recordName = "record name"
         /// The type of a record.
@@ -70,7 +71,7 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     }
 
     /// What is wrong with a name.
-    public enum NameFault: Hashable, Sendable {
+    @_spi(Reasons) public enum NameFault: Hashable, Sendable {
         /// The name is empty.
         case empty
         /// The name has more than 255 characters.
@@ -88,7 +89,7 @@ public enum RecordCodingError: Error, Hashable, Sendable {
     }
 
     /// A field and its share of a record's size.
-    public struct FieldSize: Hashable, Sendable {
+    @_spi(Reasons) public struct FieldSize: Hashable, Sendable {
         /// The field's name.
         public var name: String
         /// The field's size in bytes.

@@ -17,7 +17,7 @@ extension RecordLimits {
     /// Checks that the field data of a record, including the engine's own fields, is not too large.
     ///
     /// - Parameter record: The record.
-    /// - Throws: ``RecordCodingError/tooLarge(recordName:size:limit:largestFields:)`` with the three largest
+    /// - Throws: ``RecordCodingError`` with the three largest
     ///   fields.
     public static func checkSize(of record: Record) throws(RecordCodingError) {
         try checkSize(record.size, of: record.fields, record.recordID.recordName)

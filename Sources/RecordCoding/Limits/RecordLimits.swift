@@ -6,7 +6,7 @@ public enum RecordLimits {
     public static let maximumRecordBytes = 1_000_000
 
     /// The maximum number of characters in any name.
-    public static let maximumNameLength = 255
+    package static let maximumNameLength = 255
 
     /// The names of CloudKit's system fields, each with a name that a model can use instead.
     private static let systemFieldNames = [
@@ -31,7 +31,7 @@ public enum RecordLimits {
     /// Checks the name of a record: 1 to 255 ASCII characters, not starting with an underscore.
     ///
     /// - Parameter name: The name.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    /// - Throws: ``RecordCodingError``.
     public static func checkRecordName(_ name: String) throws(RecordCodingError) {
         try check(name, as: .recordName, fault: faultOfFreeName(name))
     }
@@ -45,8 +45,8 @@ public enum RecordLimits {
     /// Checks the name of a zone by the rule for record names; the default zone's name is also allowed.
     ///
     /// - Parameter name: The name.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
-    public static func checkZoneName(_ name: String) throws(RecordCodingError) {
+    /// - Throws: ``RecordCodingError``.
+    package static func checkZoneName(_ name: String) throws(RecordCodingError) {
         guard name != ZoneID.defaultZoneName else { return }
         try check(name, as: .zoneName, fault: faultOfFreeName(name))
     }
@@ -54,7 +54,7 @@ public enum RecordLimits {
     /// Checks both names of a zone ID.
     ///
     /// - Parameter zoneID: The zone ID.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    /// - Throws: ``RecordCodingError``.
     public static func check(_ zoneID: ZoneID) throws(RecordCodingError) {
         try checkZoneName(zoneID.zoneName)
         try check(zoneID.ownerName, as: .ownerName, fault: zoneID.ownerName.isEmpty ? .empty : nil)
@@ -63,8 +63,8 @@ public enum RecordLimits {
     /// Checks a record type: an ASCII letter, then letters, digits and underscores, 255 characters at most.
     ///
     /// - Parameter name: The record type.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own types.
-    public static func checkRecordType(_ name: String) throws(RecordCodingError) {
+    /// - Throws: ``RecordCodingError``, also for CloudKit's own types.
+    package static func checkRecordType(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
         try check(name, as: .recordType, fault: fault ?? (name == systemRecordType ? .reserved : nil))
     }
@@ -72,8 +72,8 @@ public enum RecordLimits {
     /// Checks the name of a field by the rule for record types; the engine's own fields are allowed.
     ///
     /// - Parameter name: The name.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``, also for CloudKit's own fields.
-    public static func checkFieldName(_ name: String) throws(RecordCodingError) {
+    /// - Throws: ``RecordCodingError``, also for CloudKit's own fields.
+    package static func checkFieldName(_ name: String) throws(RecordCodingError) {
         let fault = faultOfIdentifier(name)
         try check(name, as: .fieldName, fault: fault ?? (isSystemField(name) ? .reserved : nil))
     }
@@ -81,7 +81,7 @@ public enum RecordLimits {
     /// Checks a field name that comes from a server; reserved names are allowed.
     ///
     /// - Parameter name: The name.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
+    /// - Throws: ``RecordCodingError``.
     static func checkForeignFieldName(_ name: String) throws(RecordCodingError) {
         guard !name.isIdentifier else { return }
         try check(name, as: .fieldName, fault: faultOfIdentifier(name))
@@ -90,8 +90,8 @@ public enum RecordLimits {
     /// Checks a key of a model: the name of a field that does not start with the reserved prefix.
     ///
     /// - Parameter name: The key.
-    /// - Throws: ``RecordCodingError/invalidName(kind:name:fault:)``.
-    public static func checkModelKey(_ name: String) throws(RecordCodingError) {
+    /// - Throws: ``RecordCodingError``.
+    package static func checkModelKey(_ name: String) throws(RecordCodingError) {
         try checkFieldName(name)
         try check(name, as: .fieldName, fault: ReservedField.isReserved(name) ? .reserved : nil)
     }

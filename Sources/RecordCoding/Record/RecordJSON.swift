@@ -28,7 +28,7 @@ public enum RecordJSON {
     ///
     /// - Parameter bytes: The JSON, with nothing after it but white space.
     /// - Returns: The record.
-    /// - Throws: ``RecordCodingError/malformedJSON(field:reason:)`` with the position in its reason.
+    /// - Throws: ``RecordCodingError`` with the position in its reason.
     public static func decode(_ bytes: some Sequence<UInt8>) throws -> Record {
         do {
             var reader = JSONReader(Array(bytes))

@@ -2,7 +2,7 @@ import struct Foundation.Date
 
 extension RecordValue {
     /// The kind of a value without the value.
-    public enum Kind: String, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
         /// A string.
         case string
         /// A whole number.
@@ -26,7 +26,7 @@ extension RecordValue {
     }
 
     /// The kind of this value.
-    public var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .string: .string
         case .int64: .int64

@@ -30,7 +30,7 @@ extension SystemFields {
     /// Reads system fields from a blob created by ``encodedBlob``.
     ///
     /// - Parameter blob: The blob.
-    /// - Throws: ``RecordCodingError/unreadableSystemFields(reason:)`` for anything else.
+    /// - Throws: ``RecordCodingError`` for anything else.
     public init(blob: Data) throws {
         do {
             var reader = JSONReader(blob.withUnsafeBytes { Array($0) })

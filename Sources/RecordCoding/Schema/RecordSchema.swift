@@ -11,19 +11,19 @@ import struct Foundation.URL
 /// ```
 public struct RecordSchema: Hashable, Sendable {
     /// The type of a field.
-    public struct Field: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
         /// The kind of the value, or of a list's elements; neither `list` nor `null`.
-        public let kind: RecordValue.Kind
+        package let kind: RecordValue.Kind
         /// Whether the field holds a list.
-        public let isList: Bool
+        package let isList: Bool
         /// Whether the field is encrypted.
-        public internal(set) var isEncrypted = false
+        package internal(set) var isEncrypted = false
     }
 
     /// The record type.
-    public let recordType: String
+    package let recordType: String
     /// The fields by name, including those that the engine adds.
-    public let fields: [String: Field]
+    package let fields: [String: Field]
 
     /// Describes the record type of a model.
     ///

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// The coding paths of decoders and errors, which are put together from the JSON.

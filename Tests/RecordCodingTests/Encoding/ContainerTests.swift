@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// Encoders used by hand, in the right way and in every wrong one.

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// A21: nesting beyond 64 levels and endless graphs throw an error, even on a thread with a small stack.

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// Containers that are filled in any order give the JSON that Foundation's encoder gives.

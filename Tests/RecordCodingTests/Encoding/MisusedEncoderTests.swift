@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import RecordCoding
+@_spi(Reasons) @testable import RecordCoding
 
 /// Encoders and containers that are used while another value encodes itself, or for too long: nothing of one value
 /// gets into another one, and nothing traps.

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// A file inside a nested value cannot be an asset: it is rejected with its full path, never stored as the

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// Real models of every recursive shape can be nested 48 levels deep, on the stack of any thread that tasks use.

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// A type that codes itself as one value is stored as that value, if its decoder asks for exactly one type.

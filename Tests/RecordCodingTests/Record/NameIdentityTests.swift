@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// Names are compared byte by byte: to a server, two Unicode forms of a text are different names.

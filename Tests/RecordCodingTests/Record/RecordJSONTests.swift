@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-@testable import RecordCoding
+@_spi(Reasons) @testable import RecordCoding
 
 final class RecordJSONTests: XCTestCase {
     private let full = Record(

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 
 /// A model with every kind of property.
 struct Everything: RecordCodable, Equatable {

@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoding
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 /// The library runs the `init(from:)` of some types without a value, to learn whether they are stored as one.

@@ -2,7 +2,7 @@
     import CloudKit
     import CoreLocation
     import Foundation
-    import RecordCoding
+    @_spi(Reasons) import RecordCoding
 
     /// Converts values for CloudKit.
     ///

@@ -156,7 +156,7 @@ extension FakeCloud {
     ///
     /// - Parameter user: The user.
     /// - Returns: The sum over all records.
-    public func usedBytes(user: String = FakeCloud.defaultUser) -> Int {
+    package func usedBytes(user: String = FakeCloud.defaultUser) -> Int {
         read { $0.usedBytes(of: user) }
     }
 

@@ -28,14 +28,14 @@ extension FakeDatabase {
     public var throttleViolations: Int { state.withLock { $0.script.throttleViolations } }
 
     /// Whether conflicts carry the server's record, on this device; over CloudKit's web services they do not.
-    public var conflictsCarryServerRecord: Bool {
+    package var conflictsCarryServerRecord: Bool {
         get { state.withLock { $0.carriesServerRecords } }
         set { state.withLock { $0.carriesServerRecords = newValue } }
     }
 
     /// The maximum number of items in a page of changes on this device; `nil` leaves it to the client and the
     /// cloud.
-    public var pageSize: Int? {
+    package var pageSize: Int? {
         get { state.withLock { $0.pageSize } }
         set { state.withLock { $0.pageSize = newValue } }
     }

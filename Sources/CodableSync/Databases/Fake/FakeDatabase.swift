@@ -108,7 +108,7 @@ public final class FakeDatabase: CloudDatabase {
 
     /// Whether account changes are signalled; if not, an engine notices them by ``accountGeneration`` before
     /// its next request.
-    public var signalsAccountChanges: Bool {
+    package var signalsAccountChanges: Bool {
         get { state.withLock { $0.signalsAccountChanges } }
         set { state.withLock { $0.signalsAccountChanges = newValue } }
     }

@@ -55,7 +55,7 @@ public final class FakeHold: Sendable {
     public var isHolding: Bool { state.withLock { $0.arrived > 0 && $0.outcome == nil } }
 
     /// The number of requests that are held now.
-    public var count: Int { state.withLock { $0.waiting.count } }
+    package var count: Int { state.withLock { $0.waiting.count } }
 
     /// Whether the hold was released.
     var isReleased: Bool { state.withLock { $0.outcome != nil } }

@@ -5,21 +5,21 @@ public struct FakeRequest: Sendable, Equatable {
     /// The kind of request.
     public var operation: FakeOperation
     /// The user who was signed in on the device; `nil` if there was none.
-    public var user: String?
+    package var user: String?
     /// The records to save, as they were sent.
     public var recordsToSave: [Record] = []
     /// The records to delete or look up.
-    public var recordIDs: [RecordID] = []
+    package var recordIDs: [RecordID] = []
     /// The zones to create.
-    public var zonesToSave: [ZoneID] = []
+    package var zonesToSave: [ZoneID] = []
     /// The zones to delete, to look up, or to fetch changes from.
-    public var zoneIDs: [ZoneID] = []
+    package var zoneIDs: [ZoneID] = []
     /// The save policy; `nil` if it is not a save.
-    public var savePolicy: SavePolicy?
+    package var savePolicy: SavePolicy?
     /// Whether it is an atomic save.
-    public var isAtomic = false
+    package var isAtomic = false
     /// The change token from which changes are requested.
-    public var changeToken: ChangeToken?
+    package var changeToken: ChangeToken?
 
     init(_ operation: FakeOperation) {
         self.operation = operation
@@ -63,8 +63,8 @@ public struct FakeRequest: Sendable, Equatable {
     }
 
     /// The change tags of the records to save; `nil` for one that is new to the client.
-    public var changeTags: [String?] { recordsToSave.map(\.recordChangeTag) }
+    package var changeTags: [String?] { recordsToSave.map(\.recordChangeTag) }
 
     /// The bytes of field data in the request.
-    public var size: Int { recordsToSave.reduce(0) { $0 + $1.size } }
+    package var size: Int { recordsToSave.reduce(0) { $0 + $1.size } }
 }
