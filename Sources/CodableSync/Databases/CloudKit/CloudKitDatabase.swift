@@ -51,10 +51,15 @@
             isBundled = Self.bundleIdentifier != nil
         }
 
-        /// The container's identifier and the scope.
+        /// The container's identifier and the scope, and on a Mac the environment if that is development.
+        ///
+        /// An engine therefore never opens the state of a development build for a production build on a Mac. Other
+        /// systems don't tell an app its environment.
         public var identifier: String {
             do throws(CloudError) {
-                return "\(try connected().container.containerIdentifier ?? "default")/\(scope.rawValue)"
+                let container = try connected().container.containerIdentifier ?? "default"
+                let isDevelopment = CloudKitEntitlements.current?.isProduction == false
+                return "\(container)/\(scope.rawValue)" + (isDevelopment ? "/development" : "")
             } catch {
                 // An engine refuses this database before it uses the identifier.
                 return "none/\(scope.rawValue)"
