@@ -34,6 +34,8 @@
         private let containerIdentifier: String?
         /// Whether this process has a bundle identifier.
         private let isBundled: Bool
+        /// Whether this process is known to use the development environment.
+        private let isDevelopment: Bool
         /// Created on first use; `nil` until then.
         private let connection = Locked<Connection?>(nil)
         private let account = CloudKitAccount()
@@ -49,6 +51,7 @@
             self.containerIdentifier = containerIdentifier
             self.scope = scope
             isBundled = Self.bundleIdentifier != nil
+            isDevelopment = CloudKitEntitlements.current?.isProduction == false
         }
 
         /// The container's identifier and the scope, and on a Mac the environment if that is development.
@@ -58,7 +61,6 @@
         public var identifier: String {
             do throws(CloudError) {
                 let container = try connected().container.containerIdentifier ?? "default"
-                let isDevelopment = CloudKitEntitlements.current?.isProduction == false
                 return "\(container)/\(scope.rawValue)" + (isDevelopment ? "/development" : "")
             } catch {
                 // An engine refuses this database before it uses the identifier.
