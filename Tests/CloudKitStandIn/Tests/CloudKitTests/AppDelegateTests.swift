@@ -111,7 +111,8 @@ final class AppDelegateTests: AppTestCase {
         ]
         for (index, call) in calls.enumerated() {
             try await edit("\(index)")
-            let hold = device.hold(.modifyRecords)
+            let hold = FakeHold()
+            device.on(.modifyRecords, .hold(hold))
             call()
             await hold.arrived()
             hold.release()
@@ -125,7 +126,7 @@ final class AppDelegateTests: AppTestCase {
 
     func testReturningToTheAppEndsAWaitAfterAFailure() async throws {
         try await edit()
-        device.fail(.modifyRecords, with: CloudError(.networkUnavailable))
+        device.on(.modifyRecords, .fail(CloudError(.networkUnavailable)))
         let failed = await Task { try await notes.sync() }.result
         XCTAssertEqual((failed.failure as? SyncError)?.code, .cloud)
         try await Sync.lifecycle.didBecomeActive().value
@@ -236,7 +237,8 @@ final class AppDelegateTests: AppTestCase {
 
     func testAMacAppQuitsWithinATaskOfTheMainActorWhenTheTimeIsUp() async throws {
         try await edit()
-        let hold = device.hold(.modifyRecords)
+        let hold = FakeHold()
+        device.on(.modifyRecords, .hold(hold))
         let application = NSApplication()
         _ = Sync.lifecycle.shouldTerminate(application)
         await hold.arrived()

@@ -89,7 +89,8 @@ final class CloudKitSignalTests: XCTestCase {
         XCTAssertEqual(try device.cloud.models(Memo.self, user: "alice"), [])
 
         device.isReachable = true
-        let hold = device.hold(.modifyRecords)
+        let hold = FakeHold()
+        device.on(.modifyRecords, .hold(hold))
         StandInNetwork.change(.satisfied)
         await hold.arrived()
         hold.release()
