@@ -34,6 +34,8 @@
         private let containerIdentifier: String?
         /// Whether this process has a bundle identifier.
         private let isBundled: Bool
+        /// Whether this process is known to use the development environment.
+        private let isDevelopment: Bool
         /// Created on first use; `nil` until then.
         private let connection = Locked<Connection?>(nil)
         private let account = CloudKitAccount()
@@ -49,12 +51,17 @@
             self.containerIdentifier = containerIdentifier
             self.scope = scope
             isBundled = Self.bundleIdentifier != nil
+            isDevelopment = CloudKitEntitlements.current?.isProduction == false
         }
 
-        /// The container's identifier and the scope.
+        /// The container's identifier and the scope, and on a Mac the environment if that is development.
+        ///
+        /// An engine therefore never opens the state of a development build for a production build on a Mac. Other
+        /// systems don't tell an app its environment.
         public var identifier: String {
             do throws(CloudError) {
-                return "\(try connected().container.containerIdentifier ?? "default")/\(scope.rawValue)"
+                let container = try connected().container.containerIdentifier ?? "default"
+                return "\(container)/\(scope.rawValue)" + (isDevelopment ? "/development" : "")
             } catch {
                 // An engine refuses this database before it uses the identifier.
                 return "none/\(scope.rawValue)"

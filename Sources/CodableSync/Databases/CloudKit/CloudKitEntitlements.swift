@@ -7,6 +7,8 @@
         let services: [String]
         /// The identifiers of the containers, the first of which is the default one.
         let containers: [String]
+        /// Whether requests go to the containers' production environment; without an entry, to that of development.
+        let isProduction: Bool
 
         /// Whether the process may create a container.
         var allowsCloudKit: Bool {
@@ -28,7 +30,17 @@
                         of: task
                     )
                 else { return nil }
-                return CloudKitEntitlements(services: services, containers: containers)
+                return CloudKitEntitlements(
+                    services: services,
+                    containers: containers,
+                    isProduction: environment(of: task) == "Production"
+                )
+            }
+
+            /// The environment that the app was signed for, if its signature names one.
+            private static func environment(of task: SecTask) -> String? {
+                let entitlement = "com.apple.developer.icloud-container-environment" as CFString
+                return SecTaskCopyValueForEntitlement(task, entitlement, nil) as? String
             }
 
             /// The names in an entitlement, none if the process does not have it; `nil` if it can't be read.

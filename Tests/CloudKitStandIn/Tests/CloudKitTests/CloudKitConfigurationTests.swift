@@ -206,6 +206,48 @@ final class CloudKitConfigurationTests: XCTestCase {
         }
     }
 
+    func testAMacAppsDevelopmentBuildHasAnotherIdentifierThanItsProductionBuild() async {
+        let container = "iCloud.test.environments"
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: container)
+        let key = "com.apple.developer.icloud-container-environment"
+        let signed: [String: any Sendable] = [services: ["CloudKit"], containers: [container]]
+        func identifier(_ entitlements: [String: any Sendable]?) async -> String {
+            await StandInEntitlements.with(entitlements) {
+                CloudKitDatabase(containerIdentifier: container).identifier
+            }
+        }
+        let production = await identifier(signed.merging([key: "Production"]) { $1 })
+        XCTAssertEqual(production, "\(container)/private")
+        let development = await identifier(signed.merging([key: "Development"]) { $1 })
+        XCTAssertEqual(development, "\(container)/private/development")
+        let fromXcode = await identifier(signed)
+        XCTAssertEqual(fromXcode, development)
+        // As on iOS, which tells an app nothing about its signature.
+        let unknown = await identifier(nil)
+        XCTAssertEqual(unknown, production)
+    }
+
+    func testAProductionBuildOnAMacDoesNotOpenTheStateOfADevelopmentBuild() async throws {
+        let directory = try TemporaryDirectory()
+        let container = "iCloud.test.builds"
+        StandIn.use(FakeCloudKit(FakeCloud().database(user: "alice")), for: container)
+        var configuration = configuration
+        configuration.storage = .directory(directory.url)
+        let key = "com.apple.developer.icloud-container-environment"
+        var codes: [SyncError.Code?] = []
+        for environment in ["Development", "Production", "Development"] {
+            let entitlements: [String: any Sendable] = [services: ["CloudKit"], key: environment]
+            try await StandInEntitlements.with(entitlements) {
+                let database = CloudKitDatabase(containerIdentifier: container)
+                let engine = SyncEngine<Memo>(database: database, configuration: configuration)
+                codes.append(await error { try await engine.upload(Memo(id: "a", title: "")) }?.code)
+                try await engine.close()
+            }
+        }
+        XCTAssertEqual(codes, [nil, .configuration, nil])
+        try directory.remove()
+    }
+
     func testAnEngineSyncsOnlyThePrivateDatabase() async {
         let service = FakeCloudKit(FakeCloud().database(user: "alice"))
         for scope in [DatabaseScope.public, .shared] {

@@ -11,6 +11,7 @@ public enum StandInEntitlements {
     @TaskLocal private static var current: [String: any Sendable]? = [
         "com.apple.developer.icloud-services": ["CloudKit"],
         "com.apple.developer.icloud-container-identifiers": ["iCloud.stand-in"],
+        "com.apple.developer.icloud-container-environment": "Production",
     ]
 
     /// By default those of an app with a default container; `nil` if they can't be read.
