@@ -14,7 +14,7 @@ let benchmarks: @Sendable () -> Void = {
         maxIterations: 100_000
     )
     do {
-        for work in try Work.coding() + Work.database() { measure(work) }
+        for work in try Work.coding() + Work.rows() { measure(work) }
     } catch {
         let reason = String(reflecting: error)
         Benchmark("the samples cannot be coded") { $0.error(reason) }

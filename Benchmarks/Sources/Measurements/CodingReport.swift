@@ -9,6 +9,7 @@ package struct CodingReport {
     ]
     private let models = [
         (id: "reminder", title: "Small: 3 fields"), (id: "landmark", title: "Medium: 13 fields"),
+        (id: "named-landmark", title: "Medium, with recordName { id.uuidString }"),
         (id: "document", title: "Large: 200 KB of text, 1000 doubles"),
     ]
     private let actions = [
@@ -116,7 +117,17 @@ package struct CodingReport {
         table.add(["`merged()` with an ancestor", "three encodes and a decode", "\(merge.formatted) ×"])
         let twoSided = try timings.time("landmark/merge/\(own)-without-ancestor") / (2 * encode + decode)
         table.add(["`merged()` without one", "two encodes and a decode", "\(twoSided.formatted) ×"])
-        for model in models {
+        for action in actions.prefix(2) {
+            let share = try timings.ratio(
+                "named-landmark/name/\(own)",
+                to: "named-landmark/\(action.id)/\(own)"
+            )
+            table.add([
+                "`recordName { id.uuidString }`", "\(action.id), of which it is a part",
+                "\((share * 100).formatted) %",
+            ])
+        }
+        for model in models where timings.microseconds["\(model.id)/check-size/\(own)"] != nil {
             let share = try timings.ratio("\(model.id)/check-size/\(own)", to: "\(model.id)/encode/\(own)")
             table.add([
                 "size check, \(model.id)", "encode, of which it is a part", "\((share * 100).formatted) %",

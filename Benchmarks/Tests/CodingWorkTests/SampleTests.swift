@@ -25,6 +25,13 @@ final class SampleTests: XCTestCase {
         )
     }
 
+    func testANameOfItsOwnIsTheOnlyDifferenceOfTheNamedLandmark() throws {
+        let record = try RecordEncoder().encode(NamedLandmark.sample())
+        let flat = try RecordEncoder().encode(FlatLandmark.sample())
+        XCTAssertEqual(record.fields, flat.fields)
+        XCTAssertEqual(record.recordID, flat.recordID)
+    }
+
     func testTheDocumentIsAsLargeAsItsTitleSays() throws {
         let document = try Document.sample()
         XCTAssertGreaterThanOrEqual(document.text.utf8.count, 200_000)

@@ -6,6 +6,7 @@ extension Work {
     package static func coding() throws -> [Work] {
         try models("reminder", Reminder.sample())
             + models("landmark", FlatLandmark.sample())
+            + names("named-landmark", NamedLandmark.sample())
             + models("document", Document.sample(), isLong: true)
             + systemFields()
             + sizeChecks()

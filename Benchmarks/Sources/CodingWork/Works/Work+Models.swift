@@ -14,6 +14,23 @@ extension Work {
             + saving(subject, model, isLong: isLong)
     }
 
+    /// Encoding and decoding of a model whose record name is the app's own code.
+    static func names<Model: RecordCodable>(_ subject: String, _ model: Model) throws -> [Work] {
+        let encoder = RecordEncoder()
+        let decoder = RecordDecoder()
+        let json = JSONEncoder()
+        let jsonDecoder = JSONDecoder()
+        let record = try encoder.encode(model)
+        let text = try json.encode(model)
+        return [
+            Work(subject, "encode", by: .codableSync) { try encoder.encode(model) },
+            Work(subject, "encode", by: .json) { try json.encode(model) },
+            Work(subject, "name", by: .codableSync) { model.recordName },
+            Work(subject, "decode", by: .codableSync) { try decoder.decode(Model.self, from: record) },
+            Work(subject, "decode", by: .json) { try jsonDecoder.decode(Model.self, from: text) },
+        ]
+    }
+
     private static func encoding(_ subject: String, _ model: some WrittenByHand, isLong: Bool) -> [Work] {
         let encoder = RecordEncoder()
         let json = JSONEncoder()
