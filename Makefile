@@ -12,7 +12,7 @@ help:
 	@echo 'make stories       run 3000 random stories, scheduled by a seed'
 	@echo 'make trees         code 100000 random values of random types'
 	@echo 'make oldest        compile without the attributes that the oldest supported toolchain lacks'
-	@echo 'make lint          check format, layers and lengths of files'
+	@echo 'make lint          check format, layers, lengths, privacy manifest'
 	@echo 'make layers        check which folder uses which, and the check itself'
 	@echo 'make claims        check that guarantees name tests, and links lead somewhere'
 	@echo 'make articles      compile the code of the README and the articles'

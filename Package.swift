@@ -21,6 +21,7 @@ let package = Package(
         .target(
             name: "CodableSync",
             dependencies: ["RecordCoding"],
+            resources: [.copy("PrivacyInfo.xcprivacy")],
             // A call takes its place in the queue before it leaves its caller's actor.
             swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
         ),

@@ -83,13 +83,13 @@ private struct FieldMerge {
 
     private func value(of name: String, _ mine: RecordValue, _ theirs: RecordValue) -> RecordValue {
         let preferred = prefersClient ? mine : theirs
-        if mine.isIdentical(to: theirs) { return theirs }
+        // Null, absent and an empty list are equal, since an empty list is stored as no field.
+        if mine.isSame(as: theirs) { return theirs }
         if let ancestor {
             let common = ancestor[name] ?? .null
-            if mine.isIdentical(to: common) { return theirs }
-            return theirs.isIdentical(to: common) ? mine : preferred
+            if mine.isSame(as: common) { return theirs }
+            return theirs.isSame(as: common) ? mine : preferred
         }
-        if mine.isNothing, theirs.isNothing { return preferred }
         if mine.isNothing { return theirs }
         if theirs.isNothing { return mine }
         // The record of a side with a default may lack the field.

@@ -22,6 +22,7 @@ let package = Package(
         .target(
             name: "CodableSync",
             dependencies: ["RecordCoding", "CloudKit"] + frameworks.map { .target(name: $0) },
+            exclude: ["PrivacyInfo.xcprivacy"],
             swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
         ),
         .testTarget(

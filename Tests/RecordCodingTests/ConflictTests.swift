@@ -58,6 +58,29 @@ final class ConflictTests: XCTestCase {
         XCTAssertEqual(merged, note("b", nil))
     }
 
+    private struct Lists: RecordCodable, Equatable {
+        var tags: [String]?
+        var recordName: String { "a" }
+        static func resolveConflict(_ conflict: Conflict<Lists>) throws -> Lists? { try conflict.merged() }
+    }
+
+    /// An empty list is stored as no field, so the ancestor and the server's model have none.
+    func testAnEmptyListAndNilAreOneValueInAMerge() throws {
+        func merged(_ client: [String]?, _ server: [String]?, ancestor: [String]?) throws -> [String]? {
+            try Conflict(
+                client: Lists(tags: client),
+                server: Lists(tags: server),
+                ancestor: Lists(tags: ancestor),
+                clientEdited: late,
+                serverEdited: early
+            ).merged().tags
+        }
+        XCTAssertEqual(try merged([], ["theirs"], ancestor: nil), ["theirs"], "only they have changed it")
+        XCTAssertEqual(try merged(["mine"], [], ancestor: nil), ["mine"])
+        XCTAssertEqual(try merged(["mine"], nil, ancestor: []), ["mine"])
+        XCTAssertEqual(try merged([], ["x"], ancestor: ["x"]), [], "only this device has emptied it")
+    }
+
     func testWithoutAnAncestorAnEmptyFieldTakesTheOtherSidesValue() throws {
         let client = note("same", nil, tags: ["x"], stars: 1)
         let server = note("same", "text", tags: [], stars: 2)

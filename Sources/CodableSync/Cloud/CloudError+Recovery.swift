@@ -31,8 +31,23 @@ package enum CloudRecovery: Hashable, Sendable {
     case unwrap
     /// The response was truncated: continue fetching.
     case continueFetching
-    /// The code is unknown: wait and try again, and park the change after a few attempts.
+    /// The failure may be temporary: wait and try again, and park the change after a few attempts.
     case retryThenPark
+
+    /// What to do if the server says when to try again.
+    ///
+    /// Then the failure is temporary, whatever its code. So nothing is given up, deleted or created anew because of
+    /// it. What continues in another way stays, and waits as long as the server asks.
+    fileprivate var withWait: CloudRecovery {
+        switch self {
+        case .acceptDeletion, .recreateZone, .askUser, .uploadEverything, .refetch, .park, .stop,
+            .retryThenPark:
+            .retry
+        case .retry, .resolveConflict, .resend, .split, .waitForQuota, .waitForAccount, .unwrap,
+            .continueFetching:
+            self
+        }
+    }
 }
 
 extension CloudError {
@@ -40,6 +55,10 @@ extension CloudError {
     ///
     /// Complexity: O(1).
     package var recovery: CloudRecovery {
+        retryAfter == nil ? recoveryOfCode : recoveryOfCode.withWait
+    }
+
+    private var recoveryOfCode: CloudRecovery {
         switch code {
         // Nothing is wrong with the change; the server cannot be reached for a while.
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
@@ -51,9 +70,10 @@ extension CloudError {
         // Change tags differ, or the record exists although this device did not know of it.
         case .serverRecordChanged:
             .resolveConflict
-        // Some servers reject the creation of an existing record with this code, and attach the record.
+        // Some servers reject the creation of an existing record with this code, and attach the record. Others
+        // report an outage with it.
         case .serverRejectedRequest:
-            serverRecord == nil ? .park : .resolveConflict
+            serverRecord == nil ? .retryThenPark : .resolveConflict
         // The record was deleted by another device, or never existed.
         case .unknownItem:
             .acceptDeletion

@@ -131,17 +131,21 @@ final class LocalOpenFile: OpenFile {
     func flush() throws(FileError) {
         try withDescriptor(.flush) { number throws(FileError) in
             #if canImport(Darwin)
-                // On Apple systems, `fsync` leaves data in the drive's cache. Some network volumes support
-                // only `fsync`.
+                // On Apple systems, `fsync` leaves data in the drive's cache.
                 if retryingInterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
-                guard errno == ENOTSUP || errno == EINVAL else {
-                    throw FileError(.flush, path, code: errno)
-                }
+                let code = errno
+                guard Self.meansNotSupported(code) else { throw FileError(.flush, path, code: code) }
             #endif
             guard retryingInterrupted({ fsync(number) }) == 0 else {
                 throw FileError(.flush, path, code: errno)
             }
         }
+    }
+
+    /// Whether a full flush failed because the volume has none, as network and FUSE volumes report in several
+    /// ways; any other error must not be followed by an `fsync`, which may succeed although data was lost.
+    static func meansNotSupported(_ code: Int32) -> Bool {
+        [ENOTSUP, EOPNOTSUPP, EINVAL, ENOTTY, ENOSYS].contains(code)
     }
 
     func truncate(to size: UInt64) throws(FileError) {

@@ -53,6 +53,12 @@
     public var savedFields = SavedFields.all
     /// Whether an empty list is stored as no field at all.
     public var dropsEmptyLists = false
+    /// Whether an empty list is refused with `invalidArguments` in a field that has no type yet, as CloudKit's
+    /// development environment does.
+    ///
+    /// An empty list has no type that the field could get. Only a ledger that enforces a schema
+    /// (``enforcesSchema``) knows which fields have one.
+    public var refusesEmptyListsOfNewFields = true
     /// Whether saving a child gives its parent a new change tag, if the parent is not in the same request.
     public var bumpsParentTag = true
     /// Whether a record cannot be deleted while it is another record's parent.

@@ -41,20 +41,32 @@ struct LedgerSchema: Sendable {
 extension LedgerZoneDraft {
     /// The types of fields that a save would set.
     ///
-    /// - Throws: `invalidArguments` if a field already has another type.
+    /// - Throws: `invalidArguments` if a field already has another type, or would begin with an empty list.
     func newTypes(of record: Record, in draft: LedgerDraft) throws(CloudError) -> [String: LedgerFieldType] {
         guard draft.options.enforcesSchema == true else { return [:] }
         var new: [String: LedgerFieldType] = [:]
         for (field, value) in record.fields {
             let isEncrypted = record.encryptedFields.contains(field)
-            guard let type = LedgerFieldType(of: value, isEncrypted: isEncrypted) else { continue }
-            guard let fixed = schema.type(of: field, in: record.recordType) else {
+            let fixed = schema.type(of: field, in: record.recordType)
+            guard let type = LedgerFieldType(of: value, isEncrypted: isEncrypted) else {
+                let mustHaveType = draft.options.refusesEmptyListsOfNewFields && value.kind == .list
+                if mustHaveType, fixed == nil { throw Self.unknownType(field, of: record.recordType) }
+                continue
+            }
+            guard let fixed else {
                 new[field] = type
                 continue
             }
             if type != fixed { throw Self.mismatch(field, of: record.recordType, fixed, type) }
         }
         return new
+    }
+
+    private static func unknownType(_ field: String, of recordType: String) -> CloudError {
+        let message =
+            "The field \(field.quoted) of record type \(recordType.quoted) has no type yet, and an empty list has "
+            + "none that it could get. Leave the field out of the record."
+        return CloudError(.invalidArguments, message: message)
     }
 
     private static func mismatch(

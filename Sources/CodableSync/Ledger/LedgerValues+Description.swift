@@ -36,6 +36,7 @@ import RecordCoding
             ("deletionOfMissing", "\(deletionOfMissing)"),
             ("savedFields", "\(savedFields)"),
             ("dropsEmptyLists", "\(dropsEmptyLists)"),
+            ("refusesEmptyListsOfNewFields", "\(refusesEmptyListsOfNewFields)"),
             ("bumpsParentTag", "\(bumpsParentTag)"),
             ("keepsParents", "\(keepsParents)"),
             ("listsOldDeletions", "\(listsOldDeletions)"),

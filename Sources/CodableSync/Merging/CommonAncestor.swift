@@ -54,10 +54,3 @@ extension LostWrite {
 extension Record {
     fileprivate func value(_ name: String) -> RecordValue { fields[name] ?? .null }
 }
-
-extension RecordValue {
-    /// Whether a server treats both values as equal.
-    fileprivate func isSame(as other: RecordValue) -> Bool {
-        isNothing ? other.isNothing : isIdentical(to: other)
-    }
-}

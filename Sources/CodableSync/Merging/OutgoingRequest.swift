@@ -65,7 +65,7 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             if item.known == nil {
-                send(edit.fields.withoutNulls, of: edit, as: recordID, over: nil)
+                send(edit.fields.withValues, of: edit, as: recordID, over: nil)
                 continue
             }
             guard let server else {
@@ -75,7 +75,7 @@ struct OutgoingRequest: Sendable {
             }
             var fields = edit.fields.differences(from: server.fields)
             // An earlier deletion may have removed the equal version from the server.
-            if fields.isEmpty, item.isBehindDeletion { fields = edit.fields.withoutNulls }
+            if fields.isEmpty, item.isBehindDeletion { fields = edit.fields.withValues }
             save(fields, of: edit, as: recordID, over: server)
         }
     }
@@ -141,6 +141,12 @@ struct OutgoingRequest: Sendable {
 }
 
 extension [String: RecordValue] {
+    /// The fields that a new record is sent with.
+    ///
+    /// An empty list is left out like a null: it has no type, so CloudKit cannot create a field for it, and
+    /// refuses the record.
+    var withValues: [String: RecordValue] { filter { !$0.value.isNothing } }
+
     /// The fields as a server stores them, which is without nulls.
     var withoutNulls: [String: RecordValue] { filter { $0.value != .null } }
 }

@@ -12,7 +12,7 @@
 /// | ``RecordReference``, ``RecordLocation`` | reference, location |
 /// | `URL` of a file, ``RecordAsset`` | asset |
 /// | type that codes itself as one of these in a single-value container, such as a typed ID | that value |
-/// | array of one of these | list, even if empty |
+/// | array of one of these | list, even if empty; an engine saves an empty list as no field |
 /// | optional of one of these | its kind, or null, which clears the field |
 /// | everything else | bytes: JSON as `JSONEncoder` writes it by default, with sorted keys and sorted sets |
 ///

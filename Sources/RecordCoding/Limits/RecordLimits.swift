@@ -8,20 +8,31 @@ public enum RecordLimits {
     /// The maximum number of characters in any name.
     package static let maximumNameLength = 255
 
-    /// The names of CloudKit's system fields, each with a name that a model can use instead.
+    /// The names of CloudKit's system fields and of the properties of its records, each with a name that a model
+    /// can use instead.
+    ///
+    /// CloudKit compares names exactly. It documents the properties; `etag` and `modifiedByDevice` are properties
+    /// too, which it does not document.
     private static let systemFieldNames = [
         "recordID": "identifier", "recordType": "kind", "recordChangeTag": "changeTag",
         "creationDate": "created", "modificationDate": "modified", "creatorUserRecordID": "creator",
         "lastModifiedUserRecordID": "modifier", "parent": "parentID", "share": "shareID",
+        "encryptedValues": "secrets", "etag": "entityTag", "modifiedByDevice": "modifyingDevice",
     ]
 
-    /// A bit set of these names' lengths; a name of any other length needs no look-up.
-    private static let systemFieldNameLengths = systemFieldNames.keys.reduce(UInt64(0)) {
-        $0 | 1 << UInt64($1.utf8.count)
+    /// Bit sets of these names' lengths and first letters; a name with any others needs no look-up.
+    private static let systemFieldNameBits = systemFieldNames.keys.reduce(
+        (lengths: UInt64(0), letters: UInt64(0))
+    ) {
+        ($0.lengths | 1 << UInt64($1.utf8.count), $0.letters | 1 << letterNumber($1))
     }
 
+    private static func letterNumber(_ name: String) -> UInt64 { UInt64(name.utf8.first ?? 0) & 31 }
+
     private static func isSystemField(_ name: String) -> Bool {
-        systemFieldNameLengths >> UInt64(name.utf8.count) & 1 != 0 && systemFieldNames[name] != nil
+        let bits = systemFieldNameBits
+        return (bits.lengths >> UInt64(name.utf8.count)) & (bits.letters >> letterNumber(name)) & 1 != 0
+            && systemFieldNames[name] != nil
     }
 
     /// The record type that CloudKit manages; `cloudkit.share`, the other one, violates the rule for record

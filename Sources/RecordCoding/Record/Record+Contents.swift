@@ -33,15 +33,16 @@ extension Record {
 extension [String: RecordValue] {
     /// The fields to send so that a server that has `known` gets these fields.
     ///
-    /// Values are compared bit by bit; a null and an absent field are equal. Fields that only the server has
+    /// Values are compared bit by bit; null, absent and an empty list are equal. Fields that only the server has
     /// stay unchanged. Reserved fields alone do not count as a difference, but are all sent along with one.
     ///
     /// - Parameter known: The fields of the last known version on the server.
-    /// - Returns: The fields to send, in which a null clears a field; empty if there is nothing to send.
+    /// - Returns: The fields to send, in which a null clears a field, also for an empty list; empty if there is
+    ///   nothing to send.
     package func differences(from known: [String: RecordValue]) -> [String: RecordValue] {
         var differences: [String: RecordValue] = [:]
         for (name, value) in self where !ReservedField.isReserved(name) {
-            if !value.isIdentical(to: known[name] ?? .null) { differences[name] = value }
+            if !isSame(name, in: known) { differences[name] = value.isNothing ? .null : value }
         }
         guard !differences.isEmpty else { return [:] }
         for (name, value) in self where ReservedField.isReserved(name) { differences[name] = value }
@@ -62,8 +63,7 @@ extension [String: RecordValue] {
 
     /// Whether a field has an equal value in others, as far as a server can distinguish values.
     package func isSame(_ name: String, in others: [String: RecordValue]) -> Bool {
-        let (value, other) = (self[name] ?? .null, others[name] ?? .null)
-        return value.isNothing ? other.isNothing : value.isIdentical(to: other)
+        (self[name] ?? .null).isSame(as: others[name] ?? .null)
     }
 
     /// Whether the server has all of these fields.
@@ -75,9 +75,7 @@ extension [String: RecordValue] {
     /// - Returns: Whether no field is missing or different there.
     package func agrees(with server: [String: RecordValue]) -> Bool {
         allSatisfy { name, value in
-            if ReservedField.isReserved(name) { return true }
-            let theirs = server[name] ?? .null
-            return value.isNothing ? theirs.isNothing : value.isIdentical(to: theirs)
+            ReservedField.isReserved(name) || value.isSame(as: server[name] ?? .null)
         }
     }
 }

@@ -51,6 +51,14 @@ extension RecordValue {
         }
     }
 
+    /// Whether a server may hold one value in place of the other: null, absent and an empty list are equal.
+    ///
+    /// - Parameter other: The value to compare with.
+    /// - Returns: Whether both are nothing, or identical.
+    package func isSame(as other: RecordValue) -> Bool {
+        isNothing ? other.isNothing : isIdentical(to: other)
+    }
+
     /// Whether two values are identical, with dates compared to the millisecond.
     ///
     /// `==` is too loose for strings and numbers: it treats different Unicode forms as equal, and -0.0 and

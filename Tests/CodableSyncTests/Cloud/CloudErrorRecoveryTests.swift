@@ -33,7 +33,6 @@ final class CloudErrorRecoveryTests: XCTestCase {
         (.invalidArguments, .park),
         (.constraintViolation, .park),
         (.referenceViolation, .park),
-        (.serverRejectedRequest, .park),
         (.assetFileNotFound, .park),
         (.assetFileModified, .park),
         (.assetNotAvailable, .park),
@@ -47,6 +46,8 @@ final class CloudErrorRecoveryTests: XCTestCase {
         (.badContainer, .stop),
         (.badDatabase, .stop),
         (.missingEntitlement, .stop),
+        // An outage or a rejected item.
+        (.serverRejectedRequest, .retryThenPark),
         // An unknown code.
         (.unknown("FUTURE_ERROR"), .retryThenPark),
     ]
@@ -81,10 +82,18 @@ final class CloudErrorRecoveryTests: XCTestCase {
         XCTAssertEqual(error.recovery, .resolveConflict)
     }
 
-    func testRetryAfterDoesNotChangeTheRecovery() {
+    func testAnErrorWithAWaitIsTemporaryWhateverItsCode() {
+        // What continues in another way, and gives nothing up.
+        let continuing: Set<CloudError.Code> = [
+            .serverRecordChanged, .batchRequestFailed, .partialFailure, .limitExceeded, .quotaExceeded,
+            .resultsTruncated, .notAuthenticated, .accountTemporarilyUnavailable,
+        ]
         for row in table {
-            let error = CloudError(row.code, retryAfter: .seconds(30))
-            XCTAssertEqual(error.recovery, row.recovery, row.code.name)
+            for wait in [Duration.zero, .seconds(30), .seconds(-1)] {
+                let error = CloudError(row.code, retryAfter: wait, userDidResetEncryptedData: true)
+                let recovery = continuing.contains(row.code) ? row.recovery : .retry
+                XCTAssertEqual(error.recovery, recovery, row.code.name)
+            }
         }
     }
 

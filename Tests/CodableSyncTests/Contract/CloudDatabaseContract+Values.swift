@@ -116,7 +116,9 @@ extension CloudDatabaseContract {
 
     func testAnEmptyListIsEmptyOrAbsent() async throws {
         let database = try await makeDatabaseWithZones()
-        try await save(record("a", ["list": .list([])]), to: database)
+        // CloudKit refuses it in a field that has no type yet.
+        let full = try await save(record("a", ["list": ["x"]]), to: database)
+        try await save(record("a", ["list": .list([])], knowing: full.systemFields), to: database)
         let stored = try await fetch(id("a"), from: database)
         XCTAssertTrue(stored.fields["list"] == nil || stored.fields["list"] == .list([]))
     }

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import CodableSync
 
-/// Which fields a request names as encrypted, and which names the engine keeps from its response.
+/// Which fields a request has, which it names as encrypted, and what the engine keeps from its response.
 final class OutgoingRequestTests: XCTestCase {
     private let zoneID = ZoneID(zoneName: "Item")
 
@@ -35,6 +35,30 @@ final class OutgoingRequestTests: XCTestCase {
         contents.records[1] = server
         request.make(from: contents)
         return request
+    }
+
+    func testANewRecordHasNoEmptyListsAndNoNulls() {
+        let request = request(record(["title": "t", "tags": [], "note": .null]))
+        XCTAssertEqual(request.saves.map(\.fields), [["title": "t"]])
+    }
+
+    func testAListThatBecomesEmptyIsCleared() {
+        let server = record(["title": "t", "tags": ["x"]], tag: "1")
+        let request = request(record(["title": "t", "tags": []]), over: server)
+        XCTAssertEqual(request.saves.map(\.fields), [["tags": .null]])
+        let stored = request.stored(record([:], tag: "2"), of: request.items[0])
+        XCTAssertEqual(stored.fields, ["title": "t"])
+    }
+
+    func testAnEmptyListThatTheServerDoesNotHaveIsNoEdit() {
+        for there in [[:], ["tags": []], ["tags": .null]] as [[String: RecordValue]] {
+            for here in [[:], ["tags": []], ["tags": .null]] as [[String: RecordValue]] {
+                let server = record(there.merging(["title": "t"]) { $1 }, tag: "1")
+                let request = request(record(here.merging(["title": "t"]) { $1 }), over: server)
+                XCTAssertEqual(request.unchanged, ["a"], "\(here) over \(there)")
+                XCTAssertEqual(request.saves.count, 0)
+            }
+        }
     }
 
     func testAVersionOfALostZoneIsSentWithItsNames() {

@@ -35,6 +35,13 @@ final class ReconcilerTests: XCTestCase {
         XCTAssertTrue(try isAsked(ancestor: ["note": "hot"], server: [:]))
     }
 
+    /// A list that another device has cleared, or never had, is the empty list of the edit.
+    func testAnEmptyListAgainstNoFieldIsNoConflict() throws {
+        XCTAssertFalse(try isAsked(ancestor: ["tags": .null], server: ["tags": .list([])]))
+        XCTAssertFalse(try isAsked(ancestor: ["tags": .list([])], server: ["tags": .null]))
+        XCTAssertTrue(try isAsked(ancestor: ["tags": .null], server: ["tags": ["x"]]))
+    }
+
     func testAFieldUnknownToTheModelCausesNoConflict() throws {
         XCTAssertFalse(try isAsked(ancestor: [:], server: ["newer": 1]))
     }

@@ -34,6 +34,15 @@ final class LocalFileSystemTests: XCTestCase {
         XCTAssertEqual(try fileSystem.openFile(at: path("a"), for: .replacing).size(), 0)
     }
 
+    func testAVolumeWithoutAFullFlushIsFlushedInTheOtherWay() {
+        for code in [ENOTSUP, EOPNOTSUPP, EINVAL, ENOTTY, ENOSYS] {
+            XCTAssertTrue(LocalOpenFile.meansNotSupported(code), "\(code)")
+        }
+        for code in [0, EIO, ENOSPC, EBADF, EINTR, EDQUOT, EPERM] {
+            XCTAssertFalse(LocalOpenFile.meansNotSupported(code), "\(code)")
+        }
+    }
+
     func testCreatingADirectoryCreatesItsParents() throws {
         let deep = path("a/b/c")
         try fileSystem.createDirectory(at: deep)

@@ -50,11 +50,34 @@ final class LedgerSchemaTests: XCTestCase {
 
     func testANullAndAnEmptyListDoNotSetAType() {
         var fixture = strict()
+        fixture.ledger.options.refusesEmptyListsOfNewFields = false
         fixture.modify(saving: [record("a", ["x": .null, "y": .list([])])])
         let result = fixture.modify(saving: [record("b", ["x": 1, "y": "text"])])
         XCTAssertNil(code("b", in: result))
         let cleared = fixture.modify(saving: [record("c", ["x": .null, "y": .list([])])])
         XCTAssertNil(code("c", in: cleared))
+    }
+
+    func testAnEmptyListIsRefusedInAFieldThatHasNoTypeYet() {
+        var fixture = strict()
+        let result = fixture.modify(
+            saving: [
+                record("a", ["tags": .list([])]), record("b", ["tags": .null]),
+                record("c", ["tags": .list(["x"])]), record("d", ["tags": .list([])]),
+            ]
+        )
+        XCTAssertEqual(
+            ["a", "b", "c", "d"].map { code($0, in: result) },
+            [.invalidArguments, nil, nil, nil]
+        )
+        let again = fixture.modify(saving: [record("a", ["tags": .list([])]), record("e", ["other": []])])
+        XCTAssertEqual(["a", "e"].map { code($0, in: again) }, [nil, .invalidArguments])
+    }
+
+    func testALedgerWithoutASchemaDoesNotKnowWhichFieldsAreNew() {
+        var fixture = LedgerFixture()
+        let result = fixture.modify(saving: [record("a", ["tags": .list([])])])
+        XCTAssertNil(code("a", in: result))
     }
 
     func testAFieldIsEncryptedOrNotForEver() throws {

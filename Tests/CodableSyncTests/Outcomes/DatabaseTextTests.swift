@@ -43,6 +43,7 @@ final class DatabaseTextTests: XCTestCase {
             ({ $0.deletionOfMissing = .unknownItem }, "deletionOfMissing: unknownItem"),
             ({ $0.savedFields = .sent }, "savedFields: sent"),
             ({ $0.dropsEmptyLists = true }, "dropsEmptyLists: true"),
+            ({ $0.refusesEmptyListsOfNewFields = false }, "refusesEmptyListsOfNewFields: false"),
             ({ $0.bumpsParentTag = false }, "bumpsParentTag: false"),
             ({ $0.keepsParents = false }, "keepsParents: false"),
             ({ $0.listsOldDeletions = true }, "listsOldDeletions: true"),

@@ -28,18 +28,18 @@ final class ValuePains: EngineScenario {
     private struct Lists: RecordCodable, Equatable {
         static var recordType: String { "Item" }
         var id: String
-        var texts: [String]?
+        var texts: [String] = []
         var blobs: [Data]?
         var recordName: String { id }
         static func resolveConflict(_ conflict: Conflict<Lists>) throws -> Lists? { conflict.client }
     }
 
     // P-33
-    func testEmptyListsAndNilStayDistinct() async throws {
+    func testEmptyListsAndListsOfEmptyValuesStayDistinct() async throws {
         let models = [
-            Lists(id: "a", texts: [], blobs: []),
+            Lists(id: "a", texts: [], blobs: nil),
             Lists(id: "b", texts: [""], blobs: [Data()]),
-            Lists(id: "c", texts: nil, blobs: nil),
+            Lists(id: "c", texts: [], blobs: nil),
             Lists(id: "d", texts: ["", ""], blobs: [Data([0]), Data()]),
         ]
         let phone = try makeDevice(Lists.self)
@@ -55,6 +55,60 @@ final class ValuePains: EngineScenario {
             try await settle(phone, tablet)
             let received = try await tablet.engine.allModels()
             XCTAssertEqual(received, turned, "turn \(turn)")
+        }
+    }
+
+    // P-33
+    func testAnEmptyOptionalListIsNilOnAllDevicesOnceItIsSaved() async throws {
+        let phone = try makeDevice(Lists.self)
+        let tablet = try makeDevice(Lists.self)
+        let app = StreamFold(\.liveChanges, of: phone.engine)
+        try await phone.engine.upload(Lists(id: "new", blobs: []))
+        try await phone.engine.upload(Lists(id: "emptied", texts: ["x"], blobs: [Data()]))
+        try await settle(phone, tablet)
+        try await phone.engine.upload(Lists(id: "emptied", texts: [], blobs: []))
+        try await settle(phone, tablet)
+        try await app.assertShowsWhatReadsShow("once they are saved")
+        let expected = [Lists(id: "emptied"), Lists(id: "new")]
+        for device in [phone, tablet] {
+            let models = try await device.engine.allModels().sorted { $0.id < $1.id }
+            XCTAssertEqual(models, expected)
+            let pending = try await device.engine.pendingChanges()
+            XCTAssertEqual(pending.count, 0)
+        }
+        let server = try await serverRecords()
+        XCTAssertEqual(server.values.map { $0.fields.filter { $0.value.kind == .list } }, [[:], [:]])
+        // Nothing is left to send.
+        let count = phone.database.modifies.count
+        try await phone.engine.upload(Lists(id: "new", texts: [], blobs: []))
+        try await settle(phone, tablet)
+        XCTAssertEqual(phone.database.modifies.count, count)
+        await app.end()
+    }
+
+    // P-33
+    func testAnEmptyListSurvivesALostResponseAndAConflict() async throws {
+        let phone = try makeDevice(Lists.self)
+        let tablet = try makeDevice(Lists.self)
+        phone.database.plan(.modify, .loseAnswer)
+        try await phone.engine.upload(Lists(id: "a", texts: [], blobs: []))
+        do { try await phone.engine.sync() } catch { XCTAssertNotNil(error as? SyncError, "\(error)") }
+        try await settle(phone, tablet)
+        XCTAssertEqual(phone.events.all.filter { if case .conflictResolved = $0 { true } else { false } }, [])
+        // Both empty the list at once: there is nothing to resolve.
+        try await tablet.engine.upload(Lists(id: "a", texts: ["x"], blobs: [Data()]))
+        try await settle(phone, tablet)
+        pass()
+        try await phone.engine.upload(Lists(id: "a", texts: [], blobs: []))
+        try await tablet.engine.upload(Lists(id: "a", texts: [], blobs: nil))
+        try await settle(phone, tablet)
+        for device in [phone, tablet] {
+            let model = try await device.engine.model(named: "a")
+            XCTAssertEqual(model, Lists(id: "a"))
+            XCTAssertEqual(
+                device.events.all.filter { if case .conflictResolved = $0 { true } else { false } },
+                []
+            )
         }
     }
 

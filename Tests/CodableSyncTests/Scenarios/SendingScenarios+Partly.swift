@@ -176,15 +176,16 @@ extension SendingScenarios {
         XCTAssertEqual(server["a"]?.fields["note"], "kept")
     }
 
-    // SN-26: a rejection without the server's record is not a conflict.
-    func testARejectionWithoutTheServersRecordIsParked() async throws {
+    // SN-26: a rejection without the server's record is not a conflict; it may be an outage.
+    func testARejectionWithoutTheServersRecordIsTriedAgainAndThenParked() async throws {
         let phone = try makeDevice(Model.self)
         phone.database.failItemAlways("a", CloudError(.serverRejectedRequest))
         try await phone.engine.upload(Model("a", "mine"))
-        for _ in 0..<3 { try await phone.engine.sync() }
-        XCTAssertEqual(phone.database.modifies.count, 1)
+        for _ in 0..<12 { try await phone.engine.sync() }
+        XCTAssertEqual(phone.database.modifies.count, 8)
         let parked = try await phone.engine.parkedChanges()
         XCTAssertEqual(parked.first?.parkReason?.kind, .refused)
+        XCTAssertEqual(parked.first?.parkReason?.attempts, 8)
     }
 
     // SN-29, SN-30, SN-31

@@ -76,7 +76,7 @@ class AccountScenario: EngineScenario {
         let record = Record(
             recordType: "Item",
             recordID: RecordID(recordName: item.id, zoneID: zoneID),
-            fields: try RecordEncoder().encode(item).fields
+            fields: try RecordEncoder().encode(item).fields.withoutEmptyLists
         )
         let result = try await server.modifyRecords(
             saving: [record],

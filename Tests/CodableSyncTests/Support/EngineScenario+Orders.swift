@@ -71,7 +71,7 @@ extension EngineScenario {
         let result = try await device.base.modifyRecords(
             saving: records.map { name, type, fields in
                 let id = RecordID(recordName: name, zoneID: zoneID)
-                return Record(recordType: type, recordID: id, fields: fields)
+                return Record(recordType: type, recordID: id, fields: fields.withoutEmptyLists)
             },
             deleting: names.map { RecordID(recordName: $0, zoneID: zoneID) },
             savePolicy: .allKeys,

@@ -99,6 +99,8 @@ class EngineScenario: XCTestCase {
     }
 
     /// Writes fields directly to the server, as another device, replacing the current version.
+    ///
+    /// As in a save by an engine, an empty list is no field.
     @discardableResult
     func serverSave(_ name: String, _ fields: [String: RecordValue], zone: String = "Item") async throws
         -> Record
@@ -108,7 +110,7 @@ class EngineScenario: XCTestCase {
         let id = RecordID(recordName: name, zoneID: zoneID)
         _ = try await database.modifyRecordZones(saving: [RecordZone(zoneID: zoneID)], deleting: [])
         let result = try await database.modifyRecords(
-            saving: [Record(recordType: "Item", recordID: id, fields: fields)],
+            saving: [Record(recordType: "Item", recordID: id, fields: fields.withoutEmptyLists)],
             deleting: [],
             savePolicy: .allKeys,
             atomically: false
@@ -163,4 +165,9 @@ class EngineScenario: XCTestCase {
         }
     }
 
+}
+
+extension [String: RecordValue] {
+    /// These fields as an engine sends them.
+    var withoutEmptyLists: [String: RecordValue] { mapValues { $0 == .list([]) ? .null : $0 } }
 }

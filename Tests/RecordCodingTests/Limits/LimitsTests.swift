@@ -91,6 +91,8 @@ final class LimitsTests: XCTestCase {
             ("modificationDate", "case modificationDate = \"modified\""),
             ("creatorUserRecordID", "case creatorUserRecordID = \"creator\""),
             ("lastModifiedUserRecordID", "case lastModifiedUserRecordID = \"modifier\""),
+            ("encryptedValues", "case encryptedValues = \"secrets\""), ("etag", "case etag = \"entityTag\""),
+            ("modifiedByDevice", "case modifiedByDevice = \"modifyingDevice\""),
             ("codableSyncEdited", "case codableSyncEdited = \"edited\""),
         ]
         for (name, remedy) in rows {
@@ -103,6 +105,24 @@ final class LimitsTests: XCTestCase {
         for name in ["codableSync", "codableSync1", "codableSyncParent"] {
             let error = RecordCodingError.invalidName(kind: .fieldName, name: name, fault: .reserved)
             XCTAssertTrue(error.message.hasSuffix("another name in CodingKeys."), error.message)
+        }
+    }
+
+    func testThePropertiesOfCloudKitsRecordsAreReserved() {
+        let names = [
+            "recordID", "recordType", "recordChangeTag", "creationDate", "modificationDate",
+            "creatorUserRecordID", "lastModifiedUserRecordID", "parent", "share", "encryptedValues", "etag",
+            "modifiedByDevice",
+        ]
+        for name in names {
+            XCTAssertThrowsError(try RecordLimits.checkFieldName(name), name)
+            XCTAssertThrowsError(try RecordLimits.checkModelKey(name), name)
+            let encoder = RecordEncoder()
+            XCTAssertThrowsError(try encoder.encode([name: 1], recordType: "T", recordID: someID), name)
+            // CloudKit compares names exactly.
+            for other in [name.uppercased(), name + "s", String(name.dropLast())] {
+                XCTAssertNoThrow(try RecordLimits.checkModelKey(other), other)
+            }
         }
     }
 

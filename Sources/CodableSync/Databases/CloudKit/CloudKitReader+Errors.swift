@@ -24,7 +24,7 @@
             CloudError(
                 CloudError.Code(number: error.errorCode),
                 message: error.localizedDescription,
-                retryAfter: error.retryAfterSeconds.flatMap(Duration.init(waiting:)),
+                retryAfter: error.retryAfterSeconds.map(Duration.init(waiting:)),
                 serverRecord: error.serverRecord.map { record($0, in: zoneID) },
                 itemErrors: itemErrors(of: error),
                 userDidResetEncryptedData: error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool
@@ -103,11 +103,19 @@
 
     extension CKError {
         /// The errors of items, if the error is only their container.
+        ///
+        /// An error without a wait of its own gets that of the container.
         var itemErrors: [AnyHashable: any Error]? {
             guard code == .partialFailure, let errors = partialErrorsByItemID, !errors.isEmpty else {
                 return nil
             }
-            return errors
+            guard let wait = retryAfterSeconds else { return errors }
+            return errors.mapValues { error in
+                guard let error = error as? CKError, error.retryAfterSeconds == nil else { return error }
+                var userInfo = error.userInfo
+                userInfo[CKErrorRetryAfterKey] = wait
+                return CKError(error.code, userInfo: userInfo)
+            }
         }
     }
 
@@ -148,10 +156,11 @@
     }
 
     extension Duration {
-        /// Converts a server's wait; `nil` if it is not a number of seconds from 0 to a year.
-        fileprivate init?(waiting seconds: Double) {
-            guard (0...31_536_000).contains(seconds) else { return nil }
-            self = .seconds(seconds)
+        /// Converts a server's wait, limited to between 0 and a year.
+        ///
+        /// A wait says that the failure is temporary, so even one that makes no sense is not left out.
+        fileprivate init(waiting seconds: Double) {
+            self = seconds.isNaN ? .zero : .seconds(min(max(seconds, 0), 31_536_000))
         }
     }
 #endif

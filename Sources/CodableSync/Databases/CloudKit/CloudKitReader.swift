@@ -9,8 +9,10 @@
         /// The user's record name, which replaces `__defaultOwner__` in CloudKit's records; `nil` if unknown.
         var user: String?
 
-        /// Converts a record, with the names of its encrypted fields; values of a kind that this version does not
-        /// know become its unknown fields.
+        /// Converts a record, with the names of its encrypted fields.
+        ///
+        /// These are the keys that the encrypted view has and the plain one does not. Values of a kind that this
+        /// version does not know become the record's unknown fields.
         ///
         /// - Parameters:
         ///   - record: The record.
@@ -25,7 +27,7 @@
                 (record, false), (record.encryptedValues, true),
             ]
             for (view, isEncrypted) in views {
-                for key in view.allKeys() {
+                for key in view.allKeys() where fields[key] == nil && unknown[key] == nil {
                     // With its type, since CloudKit has three subscripts.
                     let stored: (any CKRecordValueProtocol)? = view[key]
                     // A view may list keys of the other one, whose values it does not have.

@@ -31,7 +31,11 @@
                 } else {
                     view = target
                 }
-                view[name] = try self.value(value, in: target.recordID.zoneID)
+                if let value = try self.value(value, in: target.recordID.zoneID) {
+                    view[name] = value
+                } else {
+                    try clear(name, in: view, of: target)
+                }
             }
             if let parent = record.parent {
                 guard parent.action == .none else {
@@ -70,6 +74,28 @@
                 )
             }
             return new
+        }
+
+        /// Removes a field, so that the record names it as a changed key.
+        ///
+        /// CloudKit sends changed keys only. A record that was restored from its system fields has no values, so
+        /// clearing one of them may count as no change.
+        private func clear(
+            _ name: String,
+            in view: any CKRecordKeyValueSetting,
+            of record: CKRecord
+        ) throws(CloudError) {
+            // With its type, since CloudKit has three subscripts.
+            var value: (any CKRecordValueProtocol)? = ""
+            view[name] = value
+            value = nil
+            view[name] = value
+            guard view.changedKeys().contains(name) || record.changedKeys().contains(name) else {
+                throw CloudError(
+                    .invalidArguments,
+                    message: "CloudKit would not clear the field \(name.quoted)."
+                )
+            }
         }
 
         // MARK: Values

@@ -45,13 +45,15 @@ extension FakeCloud {
     /// Saves a record as another device of the user would that has the newest version.
     ///
     /// - Parameters:
-    ///   - record: The record; fields that it does not contain stay as they are, and a null removes a field.
+    ///   - record: The record; fields that it does not contain stay as they are, and a null or an empty list
+    ///     removes a field, as in a save by an engine.
     ///   - user: The user whose database it is.
     /// - Returns: The server's copy.
     /// - Throws: ``CloudError`` if the server refuses it, for instance because the zone is missing.
     @discardableResult
     public func put(_ record: Record, user: String = FakeCloud.defaultUser) throws -> Record {
         var record = record
+        record.fields = record.fields.mapValues { $0.isNothing ? .null : $0 }
         record.systemFields = self.record(record.recordID, user: user)?.systemFields
         let operation = LedgerRequest.Operation.modifyRecords(
             saving: [record],

@@ -71,9 +71,11 @@ struct LookUpMachine: Sendable {
             // many.
             limit = keys.count / 2
             keys = []
-        case .park:
+        case .park,
+            .retryThenPark where keys.count == 1:
             take(keys.map { LookedUp(key: $0, result: .failure(error)) }, &deferred, &context)
         default:
+            if error.recovery == .retryThenPark { limit = max(1, keys.count / 2) }
             keys = []
             context.emit(.failed(error))
             context.failCallers(error)
@@ -133,16 +135,30 @@ struct LookUpMachine: Sendable {
             context.countForeignDeletion(key)
             return [.fetching(.deletionFetched(key))]
         case .failure(let error):
-            context.applyRetryAfter(of: error)
-            guard error.recovery == .park else {
-                lookUpAgain(key, after: error, &deferred, &context)
-                return []
-            }
-            guard context.state[key]?.pending != nil else {
-                context.emit(.failed(error))
-                return []
-            }
+            return entries(forFailed: key, error, &deferred, &context)
+        }
+    }
+
+    private mutating func entries(
+        forFailed key: RecordKey,
+        _ error: CloudError,
+        _ deferred: inout Deferred,
+        _ context: inout SyncContext
+    ) -> [JournalEntry] {
+        context.applyRetryAfter(of: error)
+        let pending = context.state[key]?.pending
+        switch error.recovery {
+        case .park where pending != nil:
             return context.park(key, ParkReason(kind: .refused, message: error.description))
+        case .park:
+            context.emit(.failed(error))
+            return []
+        case .retryThenPark:
+            lookUpAgain(key, after: error, &deferred, &context)
+            return deferred.countUnknownError(key, sent: pending?.handle, error, &context)
+        default:
+            lookUpAgain(key, after: error, &deferred, &context)
+            return []
         }
     }
 
@@ -180,7 +196,7 @@ struct LookUpMachine: Sendable {
         _ context: inout SyncContext
     ) {
         if context.state.sendQueue.contains(key) {
-            deferred.wait(key, after: error, &context)
+            deferred.wait(key, &context)
         } else {
             failed.append(key)
             failure = failure ?? error

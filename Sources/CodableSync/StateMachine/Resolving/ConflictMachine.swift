@@ -134,7 +134,7 @@ struct ConflictMachine: Sendable {
         for key in resolved { keys[key] = nil }
         // Conflicts whose contents could not be loaded make the lane wait.
         if !lane.isWaiting(at: context.now) { lane.succeed() }
-        for key in deferring { deferred.wait(key, after: nil, &context) }
+        for key in deferring { deferred.wait(key, &context) }
         context.tell(.changesQueued)
     }
 

@@ -26,13 +26,15 @@ struct Deferred: Sendable {
     /// Delays a change before it is sent again.
     ///
     /// A change that must no longer be sent, because another device's change came first, doesn't wait.
-    mutating func wait(_ key: RecordKey, after error: CloudError?, _ context: inout SyncContext) {
+    mutating func wait(_ key: RecordKey, _ context: inout SyncContext) {
         guard context.state.sendQueue.contains(key) else { return }
         queue.append(key)
         context.state.moveToEndOfSendQueue(key)
-        // Only this change waits; the sending lane has its own waits and stays free for others.
-        guard error?.retryAfter != nil || queue.count == 1 else { return }
-        let until = context.nextTry(after: &backoff)
+        // Only this change waits; the sending lane has its own waits and stays free for others. All that fail
+        // together wait once, as long as the server asks for any of them.
+        let ordered = context.serverWait.until ?? .zero
+        guard queue.count == 1 || ordered > until ?? .zero else { return }
+        let until = queue.count == 1 ? context.nextTry(after: &backoff) : ordered
         self.until = until
         context.actions.append(.setTimer(.itemRetry, at: until))
     }
@@ -76,7 +78,8 @@ struct Deferred: Sendable {
         guard tries >= Self.maximumUnknownErrors else { return [] }
         unknownErrors[key] = nil
         queue.remove(key)
-        let reason = ParkReason(kind: .unknownError, message: error.description, attempts: tries)
+        let kind: ParkReason.Kind = error.code == .serverRejectedRequest ? .refused : .unknownError
+        let reason = ParkReason(kind: kind, message: error.description, attempts: tries)
         return context.park(key, sent: handle, reason)
     }
 
@@ -86,7 +89,7 @@ struct Deferred: Sendable {
             .serverRecordChanged,
             message: "The server reports a conflict with the version that this device already has."
         )
-        wait(key, after: nil, &context)
+        wait(key, &context)
         let sent = context.state[key]?.pending?.handle
         return countUnknownError(key, sent: sent, error, &context)
     }
@@ -102,7 +105,7 @@ struct Deferred: Sendable {
 
     /// Counts a conflict that needs no resolution, and delays the change after too many in a row.
     mutating func countUndecided(_ key: RecordKey, _ context: inout SyncContext) {
-        if countsTooManyConflicts(key, &context) { wait(key, after: nil, &context) }
+        if countsTooManyConflicts(key, &context) { wait(key, &context) }
     }
 
     mutating func forgetConflicts(of key: RecordKey) {

@@ -38,7 +38,7 @@ extension SendMachine {
         case .unmentioned:
             outcome.failed += 1
             context.emit(.unmentioned(recordName: result.name))
-            deferred.wait(key, after: nil, &context)
+            deferred.wait(key, &context)
             return []
         case .failed(let error):
             outcome.failed += 1
@@ -104,7 +104,7 @@ extension SendMachine {
         let key = result.key
         switch error.recovery {
         case .retry, .continueFetching, .unwrap, .refetch:
-            deferred.wait(key, after: error, &context)
+            deferred.wait(key, &context)
             return []
         case .resolveConflict:
             context.tell(.lookUp(key))
@@ -116,6 +116,9 @@ extension SendMachine {
             context.state.moveToEndOfSendQueue(key)
             outcome.collateral.append(key)
             return []
+        case .split where error.retryAfter != nil:
+            deferred.wait(key, &context)
+            return []
         case .split, .park:
             return context.park(
                 key,
@@ -123,7 +126,7 @@ extension SendMachine {
                 context.state.reasonToPark(key, after: error)
             )
         case .retryThenPark:
-            deferred.wait(key, after: error, &context)
+            deferred.wait(key, &context)
             return deferred.countUnknownError(key, sent: result.handle, error, &context)
         case .waitForQuota:
             meetQuota(error, &context)
@@ -149,7 +152,7 @@ extension SendMachine {
         guard let record = context.state[result.key], record.lost == nil,
             record.known != nil || record.pending?.base != nil
         else {
-            deferred.wait(result.key, after: error, &context)
+            deferred.wait(result.key, &context)
             return deferred.countUnknownError(result.key, sent: result.handle, error, &context)
         }
         context.countForeignDeletion(result.key)
@@ -171,8 +174,10 @@ extension SendResult {
     /// The result of an item of a request that failed as a whole.
     init(unwrapping error: CloudError, of item: SendItem) {
         let isOwn = error.recovery != .unwrap
-        let found =
+        var found =
             isOwn ? error : error.itemErrors.first { $0.key.recordName.isIdentical(to: item.name) }?.value
+        // The wait of the whole is that of each part which has none.
+        if found?.retryAfter == nil { found?.retryAfter = error.retryAfter }
         let outcome: Outcome = found.map { .failed($0) } ?? .unmentioned
         self.init(key: item.key, handle: item.handle, outcome: outcome)
     }

@@ -102,34 +102,44 @@ struct SendMachine: Sendable {
         case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
             planner.isolated()
             takeAsItemErrors(items, error, &deferred, &context)
+        case .retryThenPark where items.count == 1:
+            planner.isolated()
+            context.failCallers(error, of: .send)
+            takeAsItemErrors(items, error, &deferred, &context)
+        case .split where items.count == 1 && error.retryAfter != nil:
+            backOff(after: error, &context)
         case .split, .park, .resolveConflict, .acceptDeletion:
-            // Either the request is too large, or the server refuses one item without naming it: send half as
-            // many.
-            if items.count == 1, let item = items.first {
-                let reason = context.state.reasonToPark(item.key, after: error)
-                let entries = context.park(item.key, sent: item.handle, reason)
-                planner.isolated()
-                return store(entries, &context)
-            }
-            if error.recovery == .split {
-                planner.halve(after: items.count)
-            } else {
-                planner.search(among: items.count)
-            }
+            narrow(items, after: error, &context)
         case .unwrap: takeAsItemErrors(items, error, &deferred, &context)
         case .waitForQuota:
             meetQuota(error, &context)
         case .recreateZone, .askUser, .uploadEverything:
             context.tell(.zoneMissing(error))
         case .retryThenPark:
-            let entries = items.flatMap {
-                deferred.countUnknownError($0.key, sent: $0.handle, error, &context)
-            }
+            // One item may be the cause, so half as many are sent after a wait; only one that fails alone is
+            // counted.
+            planner.search(among: items.count)
             backOff(after: error, &context)
-            store(entries, &context)
         default:
             if context.affectsEngine(error) { return context.failCallers(error, of: .send) }
             backOff(after: error, &context)
+        }
+    }
+
+    /// Sends half as many, and parks an item that is alone.
+    ///
+    /// Either the request is too large, or the server refuses one item without naming it.
+    private mutating func narrow(_ items: [SendItem], after error: CloudError, _ context: inout SyncContext) {
+        if items.count == 1, let item = items.first {
+            let reason = context.state.reasonToPark(item.key, after: error)
+            let entries = context.park(item.key, sent: item.handle, reason)
+            planner.isolated()
+            return store(entries, &context)
+        }
+        if error.recovery == .split {
+            planner.halve(after: items.count)
+        } else {
+            planner.search(among: items.count)
         }
     }
 
@@ -168,12 +178,12 @@ struct SendMachine: Sendable {
         }
         for item in inFlight.items where answered[item.key] == nil {
             context.emit(.unmentioned(recordName: item.name))
-            deferred.wait(item.key, after: nil, &context)
+            deferred.wait(item.key, &context)
             outcome.failed += 1
         }
         if outcome.collateral.count == inFlight.count {
             // Every item failed because of another one, so an immediate retry would fail in the same way.
-            for key in outcome.collateral { deferred.wait(key, after: nil, &context) }
+            for key in outcome.collateral { deferred.wait(key, &context) }
         } else if !outcome.collateral.isEmpty {
             context.tell(.changesQueued)
         }

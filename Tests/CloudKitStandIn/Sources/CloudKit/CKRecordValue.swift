@@ -47,17 +47,21 @@ final class CKRecordValues: NSObject, CKRecordKeyValueSetting, @unchecked Sendab
     private(set) var values: [String: any CKRecordValueProtocol] = [:]
     var changed: Set<String> = []
     var listsMore: [String] = []
+    /// The values of the other view, if this one shows them too.
+    var showsMore: CKRecordValues?
 
     func allKeys() -> [String] { Set(values.keys).union(listsMore).sorted() }
 
     func changedKeys() -> [String] { changed.sorted() }
 
-    func value(_ key: String) -> (any CKRecordValueProtocol)? { values[key] }
+    func value(_ key: String) -> (any CKRecordValueProtocol)? { values[key] ?? showsMore?.values[key] }
 
     func set(_ value: (any CKRecordValueProtocol)?, _ key: String) {
-        StandIn.check(name: key, .identifier)
+        StandIn.check(name: key, .field)
+        // Clearing what the record does not have may be no change: no documentation says that it is one.
+        let isChange = value != nil || values[key] != nil
         values[key] = value.map(StandIn.object)
-        changed.insert(key)
+        if isChange { changed.insert(key) }
     }
 
     func become(_ other: CKRecordValues) {

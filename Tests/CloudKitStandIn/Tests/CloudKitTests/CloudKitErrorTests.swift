@@ -27,10 +27,37 @@ final class CloudKitErrorTests: AdapterTestCase {
         }
     }
 
-    func testAWaitThatIsNoNumberOfSecondsIsLeftOut() {
-        for seconds in [Double.nan, .infinity, -1, 1e300] {
-            let error = CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: seconds])
-            XCTAssertNil(CloudKitReader().error(error).retryAfter, "\(seconds)")
+    func testAWaitThatMakesNoSenseIsStillAWait() {
+        let year = Duration.seconds(31_536_000)
+        for (seconds, wait) in [
+            (Double.nan, .zero), (.infinity, year), (-1, .zero), (-.infinity, .zero), (1e300, year),
+        ] {
+            let error = CKError(.serverRejectedRequest, userInfo: [CKErrorRetryAfterKey: seconds])
+            XCTAssertEqual(CloudKitReader().error(error).retryAfter, wait, "\(seconds)")
+            XCTAssertEqual(CloudKitReader().error(error).recovery, .retry, "\(seconds)")
+        }
+    }
+
+    func testTheWaitOfAPartialFailureIsThatOfItsItems() async throws {
+        let recordID = CKRecord.ID(recordName: "a", zoneID: CKRecordZone.ID(zoneName: "Note"))
+        let own = CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: 7.0])
+        for (item, seconds) in [(CKError(.invalidArguments), 30), (own, 7)] {
+            let items: [AnyHashable: any Error] = [recordID: item]
+            let inner = CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: items])
+            let outer = CKError(
+                .partialFailure,
+                userInfo: [
+                    CKPartialErrorsByItemIDKey: [recordID.zoneID: inner] as [AnyHashable: any Error],
+                    CKErrorRetryAfterKey: 30.0,
+                ]
+            )
+            service.changeResults.with { $0 = { _ in throw outer } }
+            let thrown = try await failure(of: record("a"))
+            XCTAssertEqual(thrown?.code, CloudError.Code(number: item.errorCode))
+            XCTAssertEqual(thrown?.retryAfter, .seconds(seconds))
+            service.changeResults.with { $0 = { $0[recordID] = .failure(outer) } }
+            let returned = try await failure(of: record("a"))
+            XCTAssertEqual(returned?.retryAfter, .seconds(seconds))
         }
     }
 

@@ -1,8 +1,9 @@
 import CloudKit
-import CodableSync
 import Foundation
 import RecordCoding
 import XCTest
+
+@testable import CodableSync
 
 /// What the adapter makes of records, and what it sends.
 final class CloudKitRecordTests: AdapterTestCase {
@@ -152,6 +153,32 @@ final class CloudKitRecordTests: AdapterTestCase {
         let cleared = try await save(clearing)
         XCTAssertEqual(cleared.fields, ["open": "o", "list": .list([1, 2])])
         XCTAssertEqual(cleared.encryptedFields, ["list"])
+    }
+
+    func testAClearedFieldIsAChangedKeyOfARecordThatWasRestored() async throws {
+        var note = record("a", ["title": "one", "secret": "s", "n": 1])
+        note.encryptedFields = ["secret"]
+        let saved = try await save(note)
+        var clearing = record("a", ["title": .null, "secret": .null, "n": 2], knowing: saved.systemFields)
+        clearing.encryptedFields = ["secret"]
+        let sent = try CloudKitWriter(savePolicy: .ifServerRecordUnchanged, scope: .private).record(clearing)
+        XCTAssertEqual(sent.changedKeys(), ["n", "title"])
+        XCTAssertEqual(sent.encryptedValues.changedKeys(), ["secret"])
+        XCTAssertEqual(sent.allKeys(), ["n"])
+        let cleared = try await save(clearing)
+        XCTAssertEqual(cleared.fields, ["n": 2])
+    }
+
+    func testReservedNamesAreRefusedBeforeCloudKitRaisesAnException() async throws {
+        for name in ["etag", "modifiedByDevice", "encryptedValues", "share", "recordID"] {
+            let error = try await failure(of: record("a", [name: "x"]))
+            XCTAssertEqual(error?.code, .invalidArguments, name)
+        }
+    }
+
+    func testAnEmptyListIsRefusedInANewFieldAsByCloudKit() async throws {
+        let error = try await failure(of: record("a", ["tags": []]))
+        XCTAssertEqual(error?.code, .invalidArguments)
     }
 
     func testAFieldIsEncryptedOrNotForEver() async throws {

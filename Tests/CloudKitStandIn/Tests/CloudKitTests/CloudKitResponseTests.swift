@@ -155,6 +155,17 @@ final class CloudKitResponseTests: AdapterTestCase {
         XCTAssertEqual(CloudKitReader().record(listed).unknownFields, [:])
     }
 
+    func testAFieldThatThePlainViewHasIsNotEncrypted() {
+        let shown = CKRecord(recordType: "Note", recordID: a)
+        shown["open"] = "o"
+        shown.encryptedValues["secret"] = "s"
+        shown.standInShowPlainValuesAsEncrypted()
+        let open: (any CKRecordValueProtocol)? = shown.encryptedValues["open"]
+        XCTAssertNotNil(open)
+        XCTAssertEqual(CloudKitReader().record(shown).fields, ["open": "o", "secret": "s"])
+        XCTAssertEqual(CloudKitReader().record(shown).encryptedFields, ["secret"])
+    }
+
     // MARK: Payloads
 
     func testAMalformedPayloadIsNoTrap() {

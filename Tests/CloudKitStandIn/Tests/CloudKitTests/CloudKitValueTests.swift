@@ -74,6 +74,8 @@ final class CloudKitValueTests: AdapterTestCase {
             .int64(.max), .date(.distantPast), .date(.distantFuture), .string(""), .bytes(Data()), .list([]),
             .location(RecordLocation(latitude: 500, longitude: -1e9)),
         ]
+        // CloudKit refuses an empty list in a field that has no type yet.
+        device.cloud.options.refusesEmptyListsOfNewFields = false
         for (index, value) in values.enumerated() {
             let saved = try await save(record("edge-\(index)", ["value\(index)": value]))
             XCTAssertEqual(saved.fields, ["value\(index)": value])

@@ -32,6 +32,14 @@ extension CKRecord {
     }
 }
 
+extension CKRecord {
+    /// Makes the encrypted view also list and return what is not encrypted, which no documentation excludes.
+    public func standInShowPlainValuesAsEncrypted() {
+        encrypted.listsMore = allKeys()
+        encrypted.showsMore = values
+    }
+}
+
 extension CKError {
     /// An error with a code that this version of CloudKit has no name for.
     public init(standInCode number: Int) { self.init(standInCode: number, [:]) }

@@ -48,8 +48,15 @@ public enum StandIn {
     // MARK: What Apple's classes raise exceptions for
 
     enum NameKind {
-        case recordName, zoneName, ownerName, identifier
+        case recordName, zoneName, ownerName, identifier, field
     }
+
+    /// The names that a field cannot have: the properties of a record, with those that Apple does not document.
+    private static let properties: Set<String> = [
+        "recordID", "recordType", "recordChangeTag", "creationDate", "modificationDate",
+        "creatorUserRecordID", "lastModifiedUserRecordID", "parent", "share", "encryptedValues", "etag",
+        "modifiedByDevice",
+    ]
 
     static func check(name: String, _ kind: NameKind) {
         check(!name.isEmpty, "\(kind) is empty")
@@ -61,6 +68,9 @@ public enum StandIn {
         case .zoneName:
             check(name.utf8.count <= 255 && name.utf8.allSatisfy { $0 < 0x80 }, "\(kind) \(name)")
             check(!name.hasPrefix("_") || name == CKRecordZone.ID.defaultZoneName, "\(kind) \(name)")
+        case .field:
+            check(!properties.contains(name), "\(kind) \(name) is reserved")
+            check(name: name, .identifier)
         case .identifier:
             let letters = name.utf8.allSatisfy { $0 < 0x80 && ($0 == 0x2E || $0 == 0x5F || isWord($0)) }
             check(letters && !name.hasPrefix("_") && !isDigit(name.utf8.first), "\(kind) \(name)")
