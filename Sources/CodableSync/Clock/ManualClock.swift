@@ -55,6 +55,7 @@ public final class ManualClock: SyncClock {
     /// - Parameter duration: How far to advance; not negative.
     public func advance(by duration: Duration) {
         let (woken, watchers) = state.withLock { state in
+            let duration = duration.clamped
             state.now.monotonic += duration
             let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
             state.now.wall = state.now.wall.addingTimeInterval(seconds)
@@ -73,7 +74,8 @@ public final class ManualClock: SyncClock {
     ///
     /// - Parameter wall: The date; a date in the past has no effect.
     public func advance(to wall: Date) {
-        let seconds = wall.timeIntervalSince(now.wall)
+        let target = Moment(monotonic: .zero, wall: wall).wall
+        let seconds = target.timeIntervalSince(now.wall)
         // Dates are rounded, so advance by one millisecond more.
         if seconds > 0 { advance(by: .seconds(seconds) + .milliseconds(1)) }
     }

@@ -21,7 +21,7 @@ struct SteadyClock: SyncClock {
         state.withLock { state in
             var moment = base.now
             let time = moment.monotonic + state.lost
-            if time < state.last { state.lost += state.last - time }
+            if time < state.last { state.lost = (state.lost + state.last - time).clamped }
             state.last = max(state.last, time)
             moment.monotonic = state.last
             return moment

@@ -200,8 +200,8 @@ extension Record {
 
     /// When the edit in the cloud was made, according to its writer, but no later than the server saved it.
     var cloudEditDate: Date {
-        let saved = systemFields?.modificationDate
-        guard let edited = editDate else { return saved ?? .distantPast }
+        let saved = systemFields?.modificationDate?.clamped
+        guard let edited = editDate?.clamped else { return saved ?? .distantPast }
         guard let saved else { return edited }
         return min(edited, saved)
     }

@@ -11,7 +11,7 @@ extension SyncDiagnostics: CustomStringConvertible {
             "user: \(userRecordName?.quoted ?? "nobody yet"), account: \(account)",
             "status: \(status)",
             "records: \(knownCount) known, \(pendingCount) pending, \(parkedCount) parked, \(undeliveredCount) undelivered",
-            "last fetch: \(lastFetch.map { "\($0)" } ?? "never")",
+            "last fetch: \(lastFetch?.text ?? "never")",
             "state: \(stateDirectory ?? "in memory")",
         ]
         if !undecodable.isEmpty {

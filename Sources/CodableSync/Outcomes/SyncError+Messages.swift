@@ -109,7 +109,7 @@ extension SyncError {
         case .configuration:
             "The configuration is invalid" + (cloudError.map { ": \($0)\(Self.remedy(for: $0))" } ?? ".")
         case .waiting:
-            "The server asked to wait\(retryDate.map { " until \($0)" } ?? ""). Try again then."
+            "The server asked to wait\(retryDate.map { " until \($0.text)" } ?? ""). Try again then."
         case .waitingForDecision:
             "The user removed the data from the cloud. Call resolvePurge to upload it again or to remove it here."
         case .cloud:

@@ -14,7 +14,7 @@ extension SyncEvent: CustomStringConvertible {
         case .callRefused(let names, let error):
             "Refused a call for \(names.listed): \(error.message.abbreviated(to: 400))"
         case .failed(let error): "A request failed; no edit is lost: \(error)"
-        case .waiting(let date): "Waiting until \(date)."
+        case .waiting(let date): "Waiting until \(date.text)."
         case .parked(let name, let reason): "Parked the change to \(name.quoted): \(reason)"
         case .conflictResolved(let name, _, _, let outcome):
             "Resolved a conflict over \(name.quoted): \(outcome.words)."

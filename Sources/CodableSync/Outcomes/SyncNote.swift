@@ -47,6 +47,6 @@ extension SyncNote: CustomStringConvertible {
     /// The note in one line: the date, the kind, the record's name and the message.
     public var description: String {
         let name = recordName.map { " \($0.quoted)" } ?? ""
-        return "\(date) \(kind.rawValue)\(name): \(message)"
+        return "\(date.text) \(kind.rawValue)\(name): \(message)"
     }
 }

@@ -1,3 +1,5 @@
+import RecordCoding
+
 extension SyncStatus: CustomStringConvertible {
     /// The status in a few words, such as `waiting until 2026-05-01 09:00:00 +0000`.
     ///
@@ -7,7 +9,7 @@ extension SyncStatus: CustomStringConvertible {
         case .idle: "idle"
         case .fetching: "fetching"
         case .sending: "sending"
-        case .waiting(let date): "waiting until \(date)"
+        case .waiting(let date): "waiting until \(date.text)"
         case .offline: "offline"
         case .paused(let reason): "paused: \(reason)"
         case .waitingForDecision: "waiting for a decision: the user removed the app's data from the cloud"

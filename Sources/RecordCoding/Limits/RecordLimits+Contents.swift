@@ -4,7 +4,7 @@ extension RecordLimits {
     /// The first and the last millisecond of the allowed years, 1 to 9999.
     ///
     /// The first is `Date.distantPast`, since Foundation uses the Julian calendar before 1582.
-    private static let milliseconds: ClosedRange<Int64> = -62_135_769_600_000...253_402_300_799_999
+    static let milliseconds: ClosedRange<Int64> = -62_135_769_600_000...253_402_300_799_999
 
     /// Whether a date can be stored: its year, in UTC, is 1 to 9999.
     ///

@@ -21,6 +21,18 @@ extension Date {
         self.init(timeIntervalSinceReferenceDate: Double(value) / 1000)
     }
 
+    /// The nearest date that a record can have, in the years 1 to 9999; 1970 if the date is not a number.
+    package var clamped: Date {
+        if timeIntervalSinceReferenceDate.isNaN { return Date(milliseconds: 0) }
+        if RecordLimits.allows(self) { return self }
+        let range = RecordLimits.milliseconds
+        let isLate = timeIntervalSinceReferenceDate > 0
+        return Date(milliseconds: isLate ? range.upperBound : range.lowerBound)
+    }
+
+    /// The date as text; Foundation's own text traps if the date is not a number.
+    package var text: String { clamped.description }
+
     /// The date as it is read from a record; the date itself if it is out of range.
     package var rounded: Date { milliseconds.map(Date.init(milliseconds:)) ?? self }
 }

@@ -24,7 +24,7 @@ extension ZoneID: CustomStringConvertible {
 extension SystemFields: CustomStringConvertible {
     /// The change tag, and when the record was last saved, if that is known.
     public var description: String {
-        let date = modificationDate.map { ", saved \($0)" } ?? ""
+        let date = modificationDate.map { ", saved \($0.text)" } ?? ""
         return "change tag \(recordChangeTag.quoted)\(date)"
     }
 }

@@ -153,8 +153,8 @@ public final class FakeCloud: Sendable {
         state.withLock { body($0.ledger) }
     }
 
-    /// The server's current date.
-    var now: Date { date() }
+    /// The server's current date; that of a custom clock may be none that a record can have.
+    var now: Date { date().clamped }
 
     /// Performs a request, and signals changes to the user's other devices.
     func handle(
@@ -162,7 +162,7 @@ public final class FakeCloud: Sendable {
         user: String,
         from origin: FakeDatabase?
     ) -> LedgerResponse {
-        let now = date()
+        let now = now
         let (response, entries, devices) = state.withLock { state in
             let request = LedgerRequest(user: user, operation: operation)
             let (response, entries) = state.ledger.handle(request, at: now, epoch: state.epoch)

@@ -58,6 +58,6 @@ extension Moment {
     func wallDate(at instant: Duration) -> Date {
         let left = instant - monotonic
         let seconds = Double(left.components.seconds) + Double(left.components.attoseconds) / 1e18
-        return wall.addingTimeInterval(seconds)
+        return wall.addingTimeInterval(seconds).clamped
     }
 }
