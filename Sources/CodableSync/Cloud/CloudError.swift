@@ -1,11 +1,10 @@
 public import RecordCoding
 
-public import protocol Foundation.LocalizedError
 public import struct Foundation.URL
 
 /// Why a request to a database, or one item of it, failed.
 ///
-/// Match on ``code``; show ``message`` to people.
+/// Match on ``code``. Show `localizedDescription` to the app's user, and log ``description``, which is for developers.
 public struct CloudError: Error, Hashable, Sendable {
     private var box: Boxed<Contents>
 
@@ -13,7 +12,7 @@ public struct CloudError: Error, Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: What happened; the code's own sentence by default.
+    ///   - message: What happened, for developers; the code's own sentence by default.
     ///   - retryAfter: How long the server wants the client to wait.
     ///   - serverRecord: The record on the server.
     ///   - itemErrors: The errors of individual items.
@@ -49,7 +48,7 @@ extension CloudError {
         set { box.value.code = newValue }
     }
 
-    /// What happened, without the contents of any record.
+    /// What happened, for developers, without the contents of any record.
     public var message: String {
         get { box.value.message }
         set { box.value.message = newValue }
@@ -96,10 +95,7 @@ extension CloudError {
     }
 }
 
-extension CloudError: CustomStringConvertible, LocalizedError {
-    /// The code's name and the message, shortened if they are long, and without control characters.
+extension CloudError: CustomStringConvertible {
+    /// The code's name and the message, for developers, shortened if they are long, and without control characters.
     public var description: String { "\(code.name.abbreviated): \(message.abbreviated(to: 400))" }
-
-    /// The same text as the description.
-    public var errorDescription: String? { description }
 }

@@ -21,6 +21,11 @@ extension ModelRules {
             return error.description
         case let error as UnreadableContents:
             return error.description
+        // Their localized text is for the app's user.
+        case let error as SyncError:
+            return "The model's code threw: \(error.description.abbreviated(to: 400))"
+        case let error as CloudError:
+            return "The model's code threw: \(error.description.abbreviated(to: 400))"
         case let error as any LocalizedError where error.errorDescription != nil:
             return "The model's code threw: \((error.errorDescription ?? "").abbreviated(to: 400))"
         case let error as any Error & CustomStringConvertible:

@@ -1,9 +1,9 @@
 public import struct Foundation.Date
-public import protocol Foundation.LocalizedError
 
 /// Why a call to an engine failed.
 ///
-/// Match on ``code``; show ``message`` to people.
+/// Match on ``code``. Show `localizedDescription` to the app's user, and log ``description``, which is for developers:
+/// it names records and says what the app can do.
 ///
 /// ```swift
 /// do {
@@ -19,7 +19,7 @@ public struct SyncError: Error, Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: What happened and what to do; derived from the other values by default.
+    ///   - message: What happened and what to do, for developers; derived from the other values by default.
     ///   - recordNames: The records that the failure concerns.
     ///   - retryDate: When to try again.
     ///   - cloudError: The database's error.
@@ -50,7 +50,7 @@ extension SyncError {
         set { box.value.code = newValue }
     }
 
-    /// What happened and what to do, without the contents of any record.
+    /// What happened and what to do, for developers, without the contents of any record.
     public var message: String {
         get { box.value.message }
         set { box.value.message = newValue }
@@ -86,12 +86,9 @@ extension SyncError {
     }
 }
 
-extension SyncError: CustomStringConvertible, LocalizedError {
-    /// The message.
+extension SyncError: CustomStringConvertible {
+    /// The message, for developers.
     public var description: String { message }
-
-    /// The message, which `localizedDescription` returns.
-    public var errorDescription: String? { message }
 }
 
 extension SyncError {

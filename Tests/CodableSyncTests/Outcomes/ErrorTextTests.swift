@@ -3,13 +3,39 @@ import XCTest
 
 /// Errors as an alert shows them.
 final class ErrorTextTests: XCTestCase {
-    func testLocalizedDescriptionIsTheDescription() {
-        let errors: [any Error] = [
-            SyncError.waitingForDecision, SyncError.stateInUse(by: "process 7"), SyncError.closed,
-            SyncError.cloud(CloudError(.quotaExceeded)), CloudError(.networkFailure, message: "No line."),
+    private static let codes: [SyncError.Code] = [
+        .invalidModels, .recordNotFound, .recordUndecodable, .storageFull, .stateInUse, .stateTooNew,
+        .storageFailed, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
+    ]
+
+    /// The names of records, the library's words and the cloud's message are for developers.
+    func testLocalizedDescriptionIsASentenceForTheUserByCode() {
+        let secret = "secret"
+        let date = Date(timeIntervalSince1970: 0)
+        let cloudErrors = (CloudError.Code.known + [.unknown(secret)]).map { CloudError($0, message: secret) }
+        var errors: [any Error] = cloudErrors + cloudErrors.map { SyncError.cloud($0) }
+        errors += Self.codes.map {
+            SyncError($0, message: secret, recordNames: [secret], retryDate: date)
+        }
+        let jargon = [
+            secret, "engine", "record", "zone", "token", "queue", "server", "request", "call", "start",
+            "container", "entitlement", "1970", "/", "(", "\"",
         ]
-        for error in errors { XCTAssertEqual(error.localizedDescription, "\(error)") }
-        XCTAssertEqual(SyncError.closed.localizedDescription, "The engine is closed. Create a new one.")
+        for error in errors {
+            let text = error.localizedDescription
+            XCTAssertTrue(text.hasSuffix(".") && !text.dropLast().contains("."), text)
+            XCTAssertNotEqual(text, "\(error)")
+            for word in jargon { XCTAssertFalse(text.lowercased().contains(word), "\(word): \(text)") }
+        }
+        let texts = Self.codes.map { SyncError($0).localizedDescription }
+        XCTAssertEqual(Set(texts).count, texts.count)
+    }
+
+    func testAnErrorOfTheCloudIsTheSameForTheUserWhoeverThrowsIt() {
+        for code in CloudError.Code.known {
+            let error = CloudError(code)
+            XCTAssertEqual(SyncError.cloud(error).localizedDescription, error.localizedDescription)
+        }
     }
 
     func testAModelWithoutANameIsCalledAModel() {

@@ -43,7 +43,6 @@ final class SyncErrorTests: XCTestCase {
         let error = SyncError(.storageFull, message: "No space.", recordNames: ["a"])
         XCTAssertEqual(error.message, "No space.")
         XCTAssertEqual("\(error)", error.message)
-        XCTAssertEqual(error.localizedDescription, error.message)
     }
 
     func testTheMessageOfAMissingRecordQuotesItsName() {
