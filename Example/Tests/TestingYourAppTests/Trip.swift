@@ -80,6 +80,18 @@ struct NamedTrip: TripModel {
 }
 // end renamed
 
+// begin journey
+/// The struct was called Trip, and its records still are.
+struct Journey: RecordCodable, Identifiable, Equatable {
+    static var recordType: String { "Trip" }
+
+    let id: String
+    var title: String
+
+    static func resolveConflict(_ conflict: Conflict<Journey>) throws -> Journey? { try conflict.merged() }
+}
+// end journey
+
 // begin priced
 /// Has a price in whole crowns.
 struct PricedTrip: TripModel {

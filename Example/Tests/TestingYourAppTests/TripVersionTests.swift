@@ -106,6 +106,17 @@ final class TripVersionTests: XCTestCase {
     }
     // end rename
 
+    // begin rename-struct
+    func testARenamedStructKeepsItsRecords() async throws {
+        let (old, new) = (device(Trip.self), device(Journey.self))
+        try await old.upload(Trip(id: "a", title: "Fjords"))
+        try await old.sync()
+        try await new.sync()
+        let journey = try await new.model(named: "a")
+        XCTAssertEqual(journey, Journey(id: "a", title: "Fjords"))
+    }
+    // end rename-struct
+
     // begin remove
     func testAVersionWithoutAPropertyKeepsItsField() async throws {
         let (old, new) = (device(NotedTrip.self), device(Trip.self))

@@ -32,6 +32,25 @@ final class StateDirectoryTests: XCTestCase {
         try directory().release()
     }
 
+    /// Another directory would leave the edits of a renamed model behind.
+    func testTheStateOfAnotherRecordTypeNamesThePropertyThatKeepsIt() throws {
+        let first = try directory()
+        try first.openLast().store.close()
+        first.release()
+        let rows: [((inout StateIdentity) -> Void, [String])] = [
+            ({ ($0.zone, $0.recordType) = ("U", "U") }, ["record type \"T\"", #"String { "T" } to it"#]),
+            ({ $0.recordType = "U" }, ["record type \"T\"", #"static var recordType: String { "T" }"#]),
+            ({ $0.zone = "U" }, ["zone \"Z\"", "Give the engine another directory."]),
+        ]
+        for (change, parts) in rows {
+            let other = try directory(change)
+            XCTAssertThrowsError(try other.openLast()) { error in
+                for part in parts { XCTAssertTrue(error.foreignText.contains(part), "\(part): \(error)") }
+            }
+            other.release()
+        }
+    }
+
     // MARK: Users
 
     func testAnUnclaimedStateIsOpenedAndCanBeClaimed() throws {
@@ -318,5 +337,12 @@ final class StateDirectoryTests: XCTestCase {
         let entry = JournalEntry.fetched(name: name, KnownVersion(number))
         let contents = [ContentHandle(number): JournalSamples.record(name, "x")]
         try store.append([JournalBatch(batch: 1, entries: [entry], contents: contents, flush: true)])
+    }
+}
+
+extension Error {
+    /// The text about a directory that belongs to something else.
+    fileprivate var foreignText: String {
+        if case .foreign(let text)? = self as? StateDirectory.Failure { text } else { "" }
     }
 }

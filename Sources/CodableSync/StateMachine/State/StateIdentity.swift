@@ -31,9 +31,19 @@ package struct StateIdentity: Equatable, Sendable {
 
         /// A message that names both values and what to do.
         package var inWords: String {
-            "belongs to the \(what) \"\(own)\", and the engine is set up for \"\(wanted)\". "
-                + "Give the engine another directory."
+            "belongs to the \(what) \"\(own)\", and the engine is set up for \"\(wanted)\". \(remedy)"
         }
+
+        /// What to do; another directory would leave the edits of a renamed model behind.
+        private var remedy: String {
+            if what != Self.recordType { return "Give the engine another directory." }
+            let property = "static var recordType: String { \(own.quoted) }"
+            return "If the model was renamed, add \(property) to it, which keeps its records and edits. "
+                + "If it is another model, give its engine another directory."
+        }
+
+        /// The words for the record type, from which the name of the zone follows.
+        static let recordType = "record type"
 
         /// The reason for setting a file aside.
         package var reason: String { "it belongs to the \(what) \(own.quoted), not to \(wanted.quoted)" }
@@ -48,7 +58,7 @@ package struct StateIdentity: Equatable, Sendable {
             ("cloud", cloud, wanted.cloud), ("database", scope, wanted.scope),
             // An app may start to name the container that it has used by default so far.
             ("container", container ?? wanted.container, wanted.container ?? container),
-            ("zone", zone, wanted.zone), ("record type", recordType, wanted.recordType),
+            (Difference.recordType, recordType, wanted.recordType), ("zone", zone, wanted.zone),
         ]
         guard let row = rows.first(where: { ExactName($0.own ?? "") != ExactName($0.wanted ?? "") }) else {
             return nil
