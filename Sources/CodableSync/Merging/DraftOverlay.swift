@@ -15,6 +15,8 @@ struct Draft: Sendable {
 
     var record: Record
     var original: Original
+    /// What to do if the original's record is unknown.
+    var ifMissing = MissingRecord.fail
 }
 
 /// The result of applying a draft to the version that this device shows.
@@ -67,9 +69,13 @@ struct DraftOverlay: Sendable {
 
     /// The contents to store.
     ///
-    /// - Throws: ``SyncError`` if the shown contents cannot be decoded, or the result is invalid.
+    /// - Throws: ``SyncError`` if the record is missing, the shown contents cannot be decoded, or the result is
+    ///   invalid.
     func overlay() throws(SyncError) -> OverlaidDraft {
         guard let handle = basis.shown else {
+            if case .fields = draft.original, basis.isUnknown, draft.ifMissing == .fail {
+                throw .recordNotFound(basis.name)
+            }
             return .edited(.init(record: draft.record, base: basis.base, contested: .contents(nil)))
         }
         let (shown, stored) = try fieldsShown(handle)

@@ -14,11 +14,3 @@ public struct ModelEdit<Model: RecordCodable>: Sendable {
 }
 
 extension ModelEdit: Equatable where Model: Equatable {}
-
-/// What an edit does if this device does not have the record.
-public enum MissingRecord: Hashable, Sendable {
-    /// The edit throws ``SyncError/Code-swift.enum/recordNotFound``.
-    case fail
-    /// The edit creates the record from the model that you pass, as edited by the closure.
-    case create
-}

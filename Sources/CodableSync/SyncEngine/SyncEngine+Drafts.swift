@@ -17,8 +17,10 @@ extension SyncEngine {
     /// this device.
     ///
     /// - If another device has deleted the record, and ``changes`` has not delivered the deletion yet,
-    ///   `RecordCodable.resolveDeletion(of:)` decides about the draft. If this device does not know the
-    ///   record, the call creates it.
+    ///   `RecordCodable.resolveDeletion(of:)` decides about the draft.
+    /// - If this device does not have the record, the call throws `recordNotFound`: the record was deleted, or the
+    ///   screen still shows another user's. This also applies to an app whose own database was restored on a new
+    ///   device, until the first fetch. `ifMissing: .create` creates the record.
     /// - If a newer version of the app has written the record, the draft is applied to the version that this
     ///   device still shows, and parked as with ``upload(_:)-([Model])``.
     /// - A nested value counts as one field.
@@ -28,20 +30,32 @@ extension SyncEngine {
     /// - Parameters:
     ///   - draft: The edited model.
     ///   - original: The model that editing began with, with the same record name; `nil` for a new record.
-    /// - Throws: ``SyncError``: `invalidModels`, `recordUndecodable` if this version of the app cannot read
-    ///   the record, `storageFull`, or the reason why the state cannot be used. Nothing is queued in these
-    ///   cases.
-    public func upload(_ draft: Model, editedFrom original: Model?) async throws {
-        try await reportingRefusal(of: [draft.recordName]) { try await queue(draft, editedFrom: original) }
+    ///   - ifMissing: What to do if there is an original, but this device has no such record.
+    /// - Throws: ``SyncError``: `recordNotFound`, `invalidModels`, `recordUndecodable` if this version of the app
+    ///   cannot read the record, `storageFull`, or the reason why the state cannot be used. Nothing is queued in
+    ///   these cases.
+    public func upload(
+        _ draft: Model,
+        editedFrom original: Model?,
+        ifMissing: MissingRecord = .fail
+    ) async throws {
+        try await reportingRefusal(of: [draft.recordName]) {
+            try await queue(draft, editedFrom: original, ifMissing)
+        }
     }
 
     // MARK: Parts
 
-    private func queue(_ draft: Model, editedFrom original: Model?) async throws {
+    private func queue(
+        _ draft: Model,
+        editedFrom original: Model?,
+        _ ifMissing: MissingRecord
+    ) async throws {
         let ticket = core.callQueue.take([draft.recordName], at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
-        let draft = try await encode(draft, editedFrom: original, at: ticket.date)
+        var draft = try await encode(draft, editedFrom: original, at: ticket.date)
+        draft.ifMissing = ifMissing
         if case .fields(let fields) = draft.original,
             draft.record.fields.differingFields(from: fields).isEmpty
         {

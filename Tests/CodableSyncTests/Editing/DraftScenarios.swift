@@ -107,12 +107,12 @@ class DraftScenarios: EngineScenario {
         XCTAssertEqual(pending, [])
     }
 
-    func testADraftOfADeletedRecordAsksTheModelAndOneOfAnUnknownRecordCreatesIt() async throws {
+    func testADraftOfADeletedRecordAsksTheModelAndOneOfAnUnknownRecordMayCreateIt() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
         try await tablet.engine.delete(Item("A"))
         try await settle(tablet, phone)
         try await phone.engine.upload(Item("A", "mine"), editedFrom: Item("A", "title"))
-        try await phone.engine.upload(Item("B", "mine"), editedFrom: Item("B", "title"))
+        try await phone.engine.upload(Item("B", "mine"), editedFrom: Item("B", "title"), ifMissing: .create)
         try await phone.engine.upload(Item("C", "mine"), editedFrom: nil)
         try await settle(phone, tablet)
         let models = try await tablet.engine.allModels()
@@ -121,6 +121,39 @@ class DraftScenarios: EngineScenario {
             if case .editOfDeleted("A", _, kept: true) = $0 { true } else { false }
         }
         XCTAssertEqual(told, 1)
+    }
+
+    /// The draft may be of another user's record, or of one whose deletion the app knows.
+    func testADraftOfARecordThatThisDeviceDoesNotHaveIsRefused() async throws {
+        let (phone, tablet) = try await makePair(Note("elsewhere", "title"), Note("here", "title"))
+        try await tablet.engine.delete(named: ["elsewhere"])
+        try await settle(tablet, phone)
+        _ = try await phone.drain()
+        try await phone.engine.delete(named: ["here"])
+        let assertRefused = { (names: [String]) in
+            for name in names {
+                await assertThrows(.recordNotFound(name), name) {
+                    try await phone.engine.upload(Note(name, "mine"), editedFrom: Note(name, "title"))
+                }
+            }
+        }
+        await assertRefused(["never", "elsewhere", "here"])
+        let pending = try await phone.pendingNames()
+        XCTAssertEqual(pending, ["here"])
+        try await settle(phone, tablet)
+        // The answer is the same once the cloud has deleted the record.
+        await assertRefused(["never", "elsewhere", "here"])
+        let shown = try await phone.engine.allModels()
+        XCTAssertEqual(shown, [])
+    }
+
+    func testADraftCanCreateARecordThatThisDeviceHasDeleted() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await phone.engine.delete(named: ["A"])
+        try await phone.engine.upload(Note("A", "mine"), editedFrom: Note("A", "title"), ifMissing: .create)
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertEqual(model?.title, "mine")
     }
 
     func testADraftCannotRenameARecord() async throws {

@@ -53,6 +53,21 @@ final class SwitchOrderScenarios: AccountScenario {
         XCTAssertEqual(model, HeldItem("a", "draft", note: "theirs"))
     }
 
+    /// A sheet that was opened under alice is saved under bob.
+    func testADraftOfAFormerUsersRecordIsRefused() async throws {
+        let phone = try await makeDeviceOfAlice()
+        let original = Note("a-1", "of alice")
+        phone.account.signIn("bob")
+        try await phone.engine.sync()
+        await assertThrows(.recordNotFound("a-1")) {
+            try await phone.engine.upload(Note("a-1", "of alice, edited"), editedFrom: original)
+        }
+        try await phone.engine.sync()
+        let bob = try await names(of: "bob", phone)
+        XCTAssertEqual(bob, [])
+        XCTAssertFalse(phone.told("bob").texts.contains { $0.hasPrefix("of alice") })
+    }
+
     func testAnEditBeforeASwitchThatRemovesRecordsFindsItsRecord() async throws {
         let phone = try await makePhone()
         let engine = phone.engine

@@ -76,6 +76,10 @@ package struct EditBasis: Equatable, Sendable {
     package var newer: SchemaVersion?
     /// Whether another device has deleted the record and the app has not been notified yet.
     package var isDeletionNews = false
+    /// Whether this device has no such record, or has deleted it.
+    ///
+    /// The record may be another user's: a screen may still show what it got before a switch.
+    package var isUnknown: Bool { shown == nil && !isDeletionNews && newer == nil }
 
     package init(name: String) {
         self.name = name

@@ -122,7 +122,7 @@
                 app.story.drafts["\(name).\(app.index)", default: [""]].append(stamp)
                 let life = app.life
                 try await app.noting(stamp, of: name) { [draft, original] in
-                    try await engine.upload(draft, editedFrom: original)
+                    try await engine.upload(draft, editedFrom: original, ifMissing: .create)
                 }
                 guard life == app.life else { return }
                 app.say("has drafted \(name) with \(stamp)")
