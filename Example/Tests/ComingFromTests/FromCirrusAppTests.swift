@@ -30,9 +30,9 @@ final class BookmarkSync {
         self.engine = engine
     }
 
-    /// Uploads what the app had before it synced, once for each user, and follows the changes until it is cancelled.
+    /// Uploads what the app had before it synced, once, and follows the changes until it is cancelled.
     func run(initialItems: [Bookmark]) async throws {
-        try await engine.uploadOnce(initialItems)
+        try await engine.uploadOnce { initialItems }
         for await change in engine.liveChanges { bookmarks.apply(change) }
     }
 
@@ -50,12 +50,12 @@ final class FromCirrusAppTests: XCTestCase {
         let page = try URL.page("tea")
         let items = [Bookmark(title: "Tea", url: page), Bookmark(title: "Milk", url: page)]
         let engine = SyncEngine<Bookmark>(database: cloud.database())
-        try await engine.uploadOnce(items)
+        try await engine.uploadOnce { items }
         try await engine.sync()
         try await engine.delete(items[1])
         try await engine.sync()
 
-        try await engine.uploadOnce(items)
+        try await engine.uploadOnce { items }
         try await engine.sync()
         XCTAssertEqual(try cloud.models(Bookmark.self).map(\.title), ["Tea"])
     }

@@ -22,7 +22,7 @@ final class FromCloudCoreTests: DeviceTestCase {
         let engine = device(Employee.self)
         let storedEmployees = [ada]
         // begin cloudcore-enable
-        try await engine.uploadOnce(storedEmployees)
+        try await engine.uploadOnce { storedEmployees }
         let summary = try await engine.sync()
         // end cloudcore-enable
         XCTAssertEqual(summary.sent, 1)

@@ -43,6 +43,7 @@ extension NoteStore {
             lastSave = (original, draft)
         } catch {
             message = error.localizedDescription
+            print("The note \(draft.id) was not saved: \(error)")
         }
     }
 }

@@ -31,7 +31,7 @@ final class PublicNamesTests: XCTestCase {
         let engine = SyncEngine<Note>(database: .fake, configuration: Self.configuration())
         let note = Note(id: "a", text: "A")
         let other = Note(id: "b", text: "B")
-        try await engine.uploadOnce([note])
+        try await engine.uploadOnce { [note] }
         try await engine.start()
         try await engine.upload([note, other])
         try await engine.upload([note])
@@ -124,7 +124,8 @@ final class PublicNamesTests: XCTestCase {
                 retryDate: date,
                 cloudError: CloudError(.networkFailure)
             )
-            XCTAssertEqual(error.localizedDescription, error.message)
+            XCTAssertEqual(error.description, error.message)
+            XCTAssertNotEqual(error.localizedDescription, error.message)
             XCTAssertEqual(error.recordNames, ["a"])
             XCTAssertEqual(error.retryDate, date)
             XCTAssertEqual(error.cloudError?.code, .networkFailure)

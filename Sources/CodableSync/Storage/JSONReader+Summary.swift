@@ -25,6 +25,14 @@ extension JSONReader {
         }
     }
 
+    /// Reads a type if all of its models are queued, or a type and the last name.
+    mutating func initialModels() throws -> InitialModels {
+        if try kind() == .string { return InitialModels(ExactName(try string())) }
+        let names = try names()
+        guard names.count == 2 else { throw JournalLineError.malformed("initial models have no last name") }
+        return InitialModels(names[0], through: names[1])
+    }
+
     /// Reads a zone's state; an unreadable token is left out, so that the zone is listed again.
     mutating func zoneState(_ problems: inout [String]) throws -> ZoneState {
         var zone = ZoneState()
@@ -90,7 +98,7 @@ extension JSONReader {
             case "serverWait": summary.serverWait = try json.date()
             case "lastFetch": summary.lastFetch = try json.date()
             case "deliveryOrder": summary.deliveryOrder = try json.counter()
-            case "initialModels": summary.initialTypes = try json.names()
+            case "initialModels": summary.initialModels = try json.array { try $0.initialModels() }
             case "schemas": summary.schemas = try json.rows { try $0.readableSchema() }
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()

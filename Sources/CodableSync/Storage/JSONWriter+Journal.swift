@@ -242,9 +242,9 @@ extension JSONWriter {
         member("serverWait", summary.serverWait)
         member("lastFetch", summary.lastFetch)
         member("deliveryOrder", summary.deliveryOrder)
-        if !summary.initialTypes.isEmpty {
+        if !summary.initialModels.isEmpty {
             key("initialModels")
-            array(summary.initialTypes) { $0.string($1.text) }
+            array(summary.initialModels) { $0.initialModels($1) }
         }
         if !summary.schemas.isEmpty {
             key("schemas")
@@ -259,6 +259,12 @@ extension JSONWriter {
         }
         deliveryMembers(summary)
         endObject()
+    }
+
+    /// Writes the type if all models are queued, or the type and the last name.
+    mutating func initialModels(_ models: InitialModels) {
+        guard let last = models.last else { return string(models.type.text) }
+        array([models.type, last]) { $0.string($1.text) }
     }
 
     mutating func zoneState(_ zone: ZoneState) {

@@ -159,7 +159,7 @@ extension JournalLine {
                 copy: members.copy,
                 given: members.given
             )
-        case "initialModelsQueued": return .initialModelsQueued(ExactName(try json.string()))
+        case "initialModelsQueued": return .initialModelsQueued(try json.initialModels())
         case "retried": return try json.flag(.retried(try subject.requireKey()))
         case "discarded": return try json.flag(.discarded(try subject.requireKey()))
         case "seen":

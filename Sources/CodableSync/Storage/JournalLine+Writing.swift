@@ -144,7 +144,9 @@ extension JournalLine {
         case .edited(let key, let type, let change, let copy, let given):
             json.about(key, "edited")
             json.change(change, of: type, copy: copy, given: given)
-        case .initialModelsQueued(let type): json.member("initialModelsQueued", type.text)
+        case .initialModelsQueued(let models):
+            json.key("initialModelsQueued")
+            json.initialModels(models)
         case .retried(let key): json.flag(key, "retried")
         case .discarded(let key): json.flag(key, "discarded")
         case .seen(let contents):

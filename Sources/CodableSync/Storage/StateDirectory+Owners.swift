@@ -76,7 +76,7 @@ extension StateDirectory {
     /// The lowest free number; there may be none after the highest.
     static func unused(_ numbers: [Int64]) -> Int64 {
         let taken = Set(numbers)
-        var number: Int64 = 1
+        var number = firstNumber
         while taken.contains(number) { number += 1 }
         return number
     }

@@ -22,6 +22,9 @@ package final class StateDirectory: Sendable {
         case foreign(String)
     }
 
+    /// The number of the first user's directory, which belongs to nobody until that user signs in.
+    package static let firstNumber: Int64 = 1
+
     let path: String
     let fileSystem: any FileSystem
     private let identity: StateIdentity
@@ -148,7 +151,7 @@ package final class StateDirectory: Sendable {
     package func openLast() throws -> JSONStateStore.Opened {
         let isIndexMissing = users.withLock { $0.isEmpty }
         if isIndexMissing { try findUsers() }
-        let last = users.withLock { $0.first } ?? StateUser(number: 1)
+        let last = users.withLock { $0.first } ?? StateUser(number: Self.firstNumber)
         let opened = try open(last)
         if let owner = opened.state.summary.user, let name = last.name, !owner.isIdentical(to: name) {
             // The directory was swapped with another user's, which must not be shown to the last user.

@@ -33,6 +33,9 @@ struct StatePlace: Sendable {
     let directory: StateDirectory
     /// The number of the user's directory.
     let number: Int64
+
+    /// Whether the state belongs to the first user on this device, or to nobody yet.
+    var isFirstUsers: Bool { number == StateDirectory.firstNumber }
 }
 
 /// Where an engine keeps its state: a separate directory for each cloud, container, scope and zone.

@@ -5,22 +5,22 @@ import struct Foundation.Date
 /// Uploads of records, as a whole or as edits of the current versions.
 extension SyncCore {
     /// Waits for the call's turn, and queues models as whole records or as edits of the current versions.
-    func enqueue(_ drafts: [Draft], isInitial: Bool = false, _ ticket: CallQueue.Ticket) async throws {
+    func enqueue(_ drafts: [Draft], _ ticket: CallQueue.Ticket) async throws {
         try await enter(ticket)
         while true {
-            let overlaid = drafts.filter { isToBeOverlaid($0, isInitial: isInitial) }
+            let overlaid = drafts.filter(isToBeOverlaid)
             let overlays = try await overlay(overlaid)
             // A record that was to be replaced may have been edited in the meantime.
             let isSame = drafts.allSatisfy { draft in
                 let wasOverlaid = overlays?[named: draft.record.recordID.recordName] != nil
-                return isToBeOverlaid(draft, isInitial: isInitial) == wasOverlaid
+                return isToBeOverlaid(draft) == wasOverlaid
             }
             guard let overlays, isSame else { continue }
             var contents: [ContentHandle: Record] = [:]
             let changes = drafts.compactMap { draft -> NewChange? in
                 let name = draft.record.recordID.recordName
                 switch overlays[named: name] {
-                case nil: return change(to: draft.record, isInitial: isInitial, ticket.date, &contents)
+                case nil: return change(to: draft.record, ticket.date, &contents)
                 case .nothing?: return nil
                 case .shown(let handle)?:
                     return NewChange(name: name, recordType: ExactName(model.recordType), seen: handle)
@@ -34,12 +34,10 @@ extension SyncCore {
 
     /// Whether the draft changes only some fields of the version that reads show; otherwise it replaces all
     /// fields.
-    private func isToBeOverlaid(_ draft: Draft, isInitial: Bool) -> Bool {
-        let name = draft.record.recordID.recordName
-        return switch draft.original {
-        case .whole: !isInitial && machine?.showsUnseenEdit(of: name) == true
-        case .version: !isInitial
-        case .nothing, .fields: true
+    private func isToBeOverlaid(_ draft: Draft) -> Bool {
+        switch draft.original {
+        case .whole: machine?.showsUnseenEdit(of: draft.record.recordID.recordName) == true
+        case .version, .nothing, .fields: true
         }
     }
 
@@ -94,7 +92,6 @@ extension SyncCore {
 
     private func change(
         to record: Record,
-        isInitial: Bool,
         _ date: Date,
         _ contents: inout [ContentHandle: Record]
     ) -> NewChange {
@@ -102,8 +99,7 @@ extension SyncCore {
             name: record.recordID.recordName,
             recordType: ExactName(record.recordType),
             kind: .save(stage(record, &contents), size: record.size),
-            edited: isInitial ? nil : date,
-            isInitial: isInitial
+            edited: date
         )
     }
 

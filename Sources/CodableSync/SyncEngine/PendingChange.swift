@@ -34,7 +34,7 @@ public struct PendingChange<Model: RecordCodable>: Sendable {
     public var server: Model?
     /// Whether the record is to be deleted.
     public var isDeletion: Bool
-    /// When the user made the change; `nil` for models of ``SyncEngine/uploadOnce(_:)``.
+    /// When the user made the change; `nil` for models of ``SyncEngine/uploadOnce(forEachUser:progress:_:)``.
     public var edited: Date?
     /// The stage of the change.
     public var stage: Stage

@@ -10,7 +10,7 @@ extension SyncEngine {
     /// background. If several calls upload one record, the last wins. Cancellation has an effect only before
     /// anything is written.
     ///
-    /// To change an existing record, use ``edit(_:ifMissing:_:)``, or ``upload(_:editedFrom:)`` for a draft
+    /// To change an existing record, use ``edit(_:ifMissing:_:)``, or ``upload(_:editedFrom:ifMissing:)`` for a draft
     /// from a screen: only these know which fields have changed, and since which version.
     ///
     /// The base of an upload is the last version that the app was given: read from the engine, accepted from
@@ -39,21 +39,7 @@ extension SyncEngine {
     ///   the state cannot be used. Nothing is queued in these cases.
     public func upload(_ models: [Model]) async throws {
         try await reportingRefusal(of: models.map(\.recordName)) {
-            try await upload(models, isInitial: false)
-        }
-    }
-
-    /// Uploads models that the app had before its first sync, once for each user.
-    ///
-    /// The models are queued once, durably, even without a network; a later call queues none. The engine
-    /// fetches before it sends them. It does not send a model that is equal to the cloud's; a model that
-    /// differs goes through the resolver, as an edit older than any other.
-    ///
-    /// - Parameter models: The models that the app had before its first sync.
-    /// - Throws: ``SyncError``, as ``upload(_:)-([Model])`` does.
-    public func uploadOnce(_ models: [Model]) async throws {
-        try await reportingRefusal(of: models.map(\.recordName)) {
-            try await upload(models, isInitial: true)
+            try await queue(models)
         }
     }
 
@@ -110,35 +96,39 @@ extension SyncEngine {
 
     // MARK: Parts
 
-    private func upload(_ models: [Model], isInitial: Bool) async throws {
+    private func queue(_ models: [Model]) async throws {
         let ticket = core.callQueue.take(models.map(\.recordName), at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
         if models.isEmpty { return }
-        let drafts = try await encode(models, edited: isInitial ? nil : ticket.date)
-        try await core.enqueue(drafts, isInitial: isInitial, ticket)
+        let drafts = try await encode(models, edited: ticket.date)
+        try await core.enqueue(drafts, ticket)
     }
 
-    /// Encodes all models, or throws with the reasons for all that cannot be encoded.
     @concurrent
-    private func encode(_ models: [Model], edited: Date?) async throws -> [Draft] {
+    private func encode(_ models: [Model], edited: Date) async throws -> [Draft] {
         var places: [String: Int] = [:]
-        var records: [Draft] = []
+        var drafts: [Draft] = []
+        drafts.reserveCapacity(models.count)
+        try encode(models, edited: edited) { draft in
+            let name = draft.record.recordID.recordName
+            if let place = places[name] {
+                drafts[place] = draft
+            } else {
+                places[name] = drafts.count
+                drafts.append(draft)
+            }
+        }
+        return drafts
+    }
+
+    /// Encodes all models in their order, or throws with the reasons for all that cannot be encoded.
+    func encode(_ models: [Model], edited: Date?, _ body: (Draft) -> Void) throws {
         var invalid: [SyncError.InvalidModel] = []
-        records.reserveCapacity(models.count)
         for (index, model) in models.enumerated() {
             do {
-                let record = Draft(
-                    record: try face.coding.encodeReadably(model, edited: edited),
-                    original: original(of: model)
-                )
-                let name = record.record.recordID.recordName
-                if let place = places[name] {
-                    records[place] = record
-                } else {
-                    places[name] = records.count
-                    records.append(record)
-                }
+                let record = try face.coding.encodeReadably(model, edited: edited)
+                body(Draft(record: record, original: original(of: model)))
             } catch {
                 let name = model.recordName
                 let place = name.isEmpty ? " It is model \(index + 1) of \(models.count)." : ""
@@ -148,7 +138,6 @@ extension SyncEngine {
             }
         }
         if !invalid.isEmpty { throw try core.refusal(of: invalid) }
-        return records
     }
 
     /// The version that a model carries as its original.

@@ -48,7 +48,7 @@ final class CallErrorScenarios: EngineScenario {
             try await engine.upload([Note("fine"), Note("")])
         }
         await assertError(.invalidModels, about: ["_x"], saying: texts) {
-            try await engine.uploadOnce([Note("_x")])
+            try await engine.uploadOnce { [Note("_x")] }
         }
         await assertError(.invalidModels, about: ["_x"], saying: texts) {
             try await engine.delete(named: ["_x"])

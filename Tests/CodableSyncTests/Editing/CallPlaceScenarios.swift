@@ -88,7 +88,7 @@ final class CallPlaceScenarios: EngineScenario {
             { try await engine.edit(named: "") { $0.count = 1 } },
             { try await engine.edit(named: "A") { $0.count = 1 } },
             { try await engine.delete(named: [""]) },
-            { try await engine.uploadOnce([Note("")]) },
+            { try await engine.uploadOnce { [Note("")] } },
         ]
         for (index, call) in calls.enumerated() {
             do {
@@ -282,7 +282,7 @@ final class ReadableUploadScenarios: EngineScenario {
             ("draft", { try await engine.upload(wrong, editedFrom: fine) }),
             ("new draft", { try await engine.upload(wrong, editedFrom: nil) }),
             ("edit", { try await engine.edit(fine) { $0.lower = 10 } }),
-            ("start", { try await engine.uploadOnce([wrong]) }),
+            ("start", { try await engine.uploadOnce { [wrong] } }),
         ]
         for (what, call) in calls {
             do {

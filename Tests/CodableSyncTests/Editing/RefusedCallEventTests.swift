@@ -38,7 +38,7 @@ final class RefusedCallEventTests: EngineScenario {
     func testAnInvalidModelIsReported() async throws {
         let calls: [(String, Call)] = [
             ("upload", { try await $0.upload([Note("fine"), Note("_a")]) }),
-            ("uploadOnce", { try await $0.uploadOnce([Note("fine"), Note("_a")]) }),
+            ("uploadOnce", { try await $0.uploadOnce { [Note("fine"), Note("_a")] } }),
             ("delete", { try await $0.delete(named: ["fine", "_a"]) }),
             ("delete of models", { try await $0.delete([Note("fine"), Note("_a")]) }),
         ]
@@ -53,6 +53,7 @@ final class RefusedCallEventTests: EngineScenario {
         let calls: [(String, [String], Call)] = [
             ("edit", ["a"], { try await $0.edit(Note("a")) { $0.count = 1 } }),
             ("edit by name", ["a"], { try await $0.edit(named: "a") { $0.count = 1 } }),
+            ("draft", ["a"], { try await $0.upload(Note("a", "x"), editedFrom: Note("a")) }),
             ("edits", ["a", "b"], { try await $0.edit([Note("a"), Note("b")]) { $0.count = 1 } }),
         ]
         for (what, names, call) in calls {
@@ -75,9 +76,12 @@ final class RefusedCallEventTests: EngineScenario {
             ("delete", { try await $0.delete(Note("a")) }),
             ("retry", { try await $0.retry(named: ["a"]) }),
             ("discard", { try await $0.discard(named: ["a"]) }),
-            ("uploadOnce", { try await $0.uploadOnce([Note("a")]) }),
         ]
         for (what, call) in calls { try await assertReported(["a"], .closed, on: phone, what, call) }
+        // The models aren't needed to find that out.
+        try await assertReported([], .closed, on: phone, "uploadOnce") {
+            try await $0.uploadOnce { [Note("a")] }
+        }
     }
 
     func testACallThatTheDiskRefusesIsReported() async throws {

@@ -67,7 +67,7 @@ final class UploadedCopyScenarios: EngineScenario {
         var model = try XCTUnwrap(read)
         let fresh = try makeDevice(Stored.self)
         model.title = "old"
-        try await fresh.engine.uploadOnce([model])
+        try await fresh.engine.uploadOnce { [model] }
         try await fresh.engine.start()
         let pending = try await fresh.engine.pendingChanges()
         XCTAssertEqual(pending.map(\.recordName), ["A"])
@@ -75,7 +75,7 @@ final class UploadedCopyScenarios: EngineScenario {
         try await settle(fresh)
         try await fresh.restart()
         model.title = "older"
-        try await fresh.engine.uploadOnce([model])
+        try await fresh.engine.uploadOnce { [model] }
         try await fresh.engine.start()
         let later = try await fresh.engine.pendingChanges()
         XCTAssertEqual(later.map(\.recordName), [])

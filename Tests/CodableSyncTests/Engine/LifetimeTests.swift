@@ -122,11 +122,11 @@ final class LifetimeTests: XCTestCase {
     func testInitialModelsAreQueuedOnce() async throws {
         let device = makeDevice(automaticallySyncs: false)
         let notes = [Note("a", "Tea"), Note("b", "Milk")]
-        try await device.engine.uploadOnce(notes)
+        try await device.engine.uploadOnce { notes }
         try await device.engine.start()
         let first = try await device.engine.sync()
         XCTAssertEqual(first.sent, 2)
-        try await device.engine.uploadOnce(notes + [Note("c", "Late")])
+        try await device.engine.uploadOnce { notes + [Note("c", "Late")] }
         try await device.engine.start()
         let second = try await device.engine.sync()
         XCTAssertEqual(second.sent, 0)
@@ -138,7 +138,7 @@ final class LifetimeTests: XCTestCase {
         try await tablet.engine.sync()
         let phone = makeDevice(automaticallySyncs: false)
         phone.database.isReachable = false
-        try await phone.engine.uploadOnce([Note("a", "Tea"), Note("b", "Milk"), Note("c", "Late")])
+        try await phone.engine.uploadOnce { [Note("a", "Tea"), Note("b", "Milk"), Note("c", "Late")] }
         try await phone.engine.start()
         let shown = try await phone.engine.allModels()
         XCTAssertEqual(shown.count, 3)

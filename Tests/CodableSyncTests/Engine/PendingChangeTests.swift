@@ -28,8 +28,8 @@ final class PendingChangeTests: EngineScenario {
     func testUploadOnceQueuesModelsOnceWithoutAnEditDateAndStartsNothing() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         await phone.engine.stop()
-        try await phone.engine.uploadOnce([Note("old")])
-        try await phone.engine.uploadOnce([Note("late")])
+        try await phone.engine.uploadOnce { [Note("old")] }
+        try await phone.engine.uploadOnce { [Note("late")] }
         await phone.engine.waitUntilIdle()
         XCTAssertEqual(phone.database.totalCount, 0)
         try await phone.engine.upload(Note("new"))

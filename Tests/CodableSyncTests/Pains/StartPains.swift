@@ -78,9 +78,9 @@ final class StartPains: EngineScenario {
         let models = (0..<10).map { Model("n\($0)", "seed") }
         let phone = try makeDevice(Model.self)
         let tablet = try makeDevice(Model.self)
-        try await phone.engine.uploadOnce(models)
+        try await phone.engine.uploadOnce { models }
         try await phone.engine.start()
-        try await tablet.engine.uploadOnce(models)
+        try await tablet.engine.uploadOnce { models }
         try await tablet.engine.start()
         // The response to the creation is lost.
         phone.database.plan(.modify, .loseAnswer)

@@ -26,7 +26,7 @@ class AccountScenarios: AccountScenario {
     // ZA-08
     func testInitialModelsAreNotSentWithoutAUser() async throws {
         let phone = try makeAccountDevice(Note.self, user: nil)
-        try await phone.engine.uploadOnce([Note("old-1"), Note("old-2")])
+        try await phone.engine.uploadOnce { [Note("old-1"), Note("old-2")] }
         try await phone.engine.start()
         await assertThrows(.cloud(CloudError(.notAuthenticated))) { try await phone.engine.sync() }
         try await phone.device.restart()

@@ -8,14 +8,14 @@ class LifecycleScenarios: EngineScenario {
     // LC-01
     func testASecondStartDoesNothing() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
-        try await phone.engine.uploadOnce([Note("a")])
+        try await phone.engine.uploadOnce { [Note("a")] }
         try await phone.engine.start()
         try await quiet(phone)
         let before = phone.database.totalCount
         let counts = phone.engine.core.resources.counts
         let engine = phone.engine
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<10 { group.addTask { try await engine.uploadOnce([Note("b")]) } }
+            for _ in 0..<10 { group.addTask { try await engine.uploadOnce { [Note("b")] } } }
             try await group.waitForAll()
         }
         try await phone.engine.start()
@@ -192,7 +192,7 @@ class LifecycleScenarios: EngineScenario {
         let engine = phone.engine
         await assertThrows(.closed) { try await engine.upload(Note("b")) }
         await assertThrows(.closed) { try await engine.delete(named: ["kept"]) }
-        await assertThrows(.closed) { try await engine.uploadOnce([Note("c")]) }
+        await assertThrows(.closed) { try await engine.uploadOnce { [Note("c")] } }
         await assertThrows(.closed) { try await engine.start() }
         await assertThrows(.closed) { try await engine.sync() }
         await assertThrows(.closed) { try await engine.sendChanges() }

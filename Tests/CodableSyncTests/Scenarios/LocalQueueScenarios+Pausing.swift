@@ -97,14 +97,14 @@ extension LocalQueueScenarios {
     func testInitialModelsAreUploadedOnce() async throws {
         let models = (0..<5).map { Note("n\($0)", "\($0)") }
         let phone = try makeDevice(Note.self)
-        try await phone.engine.uploadOnce(models)
+        try await phone.engine.uploadOnce { models }
         try await phone.engine.start()
         try await phone.engine.sync()
-        try await phone.engine.uploadOnce(models)
+        try await phone.engine.uploadOnce { models }
         try await phone.engine.start()
         try await phone.engine.sync()
         try await phone.restart()
-        try await phone.engine.uploadOnce(models)
+        try await phone.engine.uploadOnce { models }
         try await phone.engine.start()
         try await phone.engine.sync()
         XCTAssertEqual(phone.database.modifies.flatMap(\.names).sorted(), models.map(\.id))

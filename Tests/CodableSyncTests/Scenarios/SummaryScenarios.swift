@@ -13,7 +13,7 @@ final class SummaryScenarios: EngineScenario {
         let models = ["a", "b"].map { Note($0, "same") }
         try await tablet.engine.upload(models)
         try await tablet.engine.sync()
-        try await phone.engine.uploadOnce(models + [Note("c", "only here")])
+        try await phone.engine.uploadOnce { models + [Note("c", "only here")] }
         try await phone.engine.start()
         let summary = try await phone.engine.sync()
         XCTAssertEqual(counts(summary), [1, 0, 2, 0, 0])

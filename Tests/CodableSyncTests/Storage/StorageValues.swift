@@ -95,7 +95,7 @@ enum JournalSamples {
         full.serverWait = date
         full.lastFetch = date
         full.deliveryOrder = 5
-        full.initialTypes = ["T", "\n"]
+        full.initialModels = [InitialModels("T"), InitialModels("\n", through: "\"")]
         full.schemas = schemas
         full.identity = identities[0]
         full.user = "alice"
@@ -132,7 +132,8 @@ enum JournalSamples {
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
             .databaseToken(nil), .databaseToken(ChangeToken("d")), .subscribed,
-            .calls(.initialModelsQueued("T")),
+            .calls(.initialModelsQueued(InitialModels("T"))),
+            .calls(.initialModelsQueued(InitialModels("T", through: "\n"))),
             .serverWait(until: nil), .serverWait(until: date), .fetchCompleted(date),
             .note(note), .note(SyncNote(kind: .zoneLost, date: date, message: "")),
             .summary(full), .summary(StateSummary()),

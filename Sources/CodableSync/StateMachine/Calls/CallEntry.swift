@@ -15,8 +15,8 @@ package enum CallEntry: Equatable, Sendable {
         copy: ContentHandle?,
         given: ContentHandle? = nil
     )
-    /// The models of a type that the app had before its first sync are queued in this batch.
-    case initialModelsQueued(ExactName)
+    /// Models of a type that the app had before its first sync are queued in this batch.
+    case initialModelsQueued(InitialModels)
     /// The app asked to retry a parked change.
     case retried(RecordKey)
     /// The app discarded a pending change.
@@ -86,8 +86,7 @@ extension SyncState {
         case .queued(let key, let type, let pending): applyQueued(key, type, pending)
         case .edited(let key, let type, let pending, let copy, let given):
             applyEdited(key, type, pending, copy, given)
-        case .initialModelsQueued(let type):
-            if !summary.initialTypes.contains(type) { changeSummary { $0.initialTypes.append(type) } }
+        case .initialModelsQueued(let models): changeSummary { $0.take(models) }
         case .retried(let key): applyRetried(key)
         case .discarded(let key): applyDiscarded(key)
         case .seen(let contents): for one in contents { applySeen(one) }

@@ -6,7 +6,9 @@ package enum CallInput: Equatable, Sendable {
     /// The app stops syncing for good, and a call waits until the subscription is deleted.
     case deactivate(CallID)
     /// The app uploads, edits or deletes; either all changes are queued or none.
-    case enqueue(CallID, [NewChange])
+    ///
+    /// The changes may be a part of the models that the app had before its first sync.
+    case enqueue(CallID, [NewChange], partOf: InitialModels? = nil)
     /// A call waits until everything is sent and fetched.
     case sync(CallID, SyncParts)
     case retry(CallID, names: [String])

@@ -7,7 +7,7 @@ extension SyncStateMachine {
         case .start: start()
         case .stop: stop()
         case .deactivate(let call): deactivate(call)
-        case .enqueue(let call, let changes): enqueue(call, changes)
+        case .enqueue(let call, let changes, let part): enqueue(call, changes, partOf: part)
         case .sync(let call, let parts): sync(call, parts)
         case .retry(let call, let names): retry(call, names)
         case .discard(let call, let names): discard(call, names)
@@ -51,17 +51,20 @@ extension SyncStateMachine {
 
     // MARK: Changes
 
-    private mutating func enqueue(_ call: CallID, _ changes: [NewChange]) {
+    private mutating func enqueue(_ call: CallID, _ changes: [NewChange], partOf models: InitialModels?) {
         // The upload may be based on changes whose acceptance is not stored yet.
         delivering.acceptAgain(&context)
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
-        if let first = changes.first, first.isInitial {
-            let type = first.recordType
-            if state.summary.initialTypes.contains(type) { return context.answer(call) }
-            entries.append(.calls(.initialModelsQueued(type)))
+        var rest = changes
+        if let models {
+            guard let left = state.summary.rest(of: changes, upTo: models) else {
+                return context.answer(call)
+            }
+            rest = left
+            entries.append(.calls(.initialModelsQueued(models)))
         }
-        for change in changes {
+        for change in rest {
             let key = context.state.key(change.name)
             let queued = context.state.entries(for: change, to: key)
             entries += queued

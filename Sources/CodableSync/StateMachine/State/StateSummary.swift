@@ -9,8 +9,8 @@ package struct StateSummary: Equatable, Sendable {
     package var serverWait: Date?
     package var lastFetch: Date?
     package var deliveryOrder: UInt64 = 0
-    /// The record types whose models from before the first sync were queued, which happens once for each.
-    package var initialTypes: [ExactName] = []
+    /// How far the models from before the first sync are queued, which happens once for each type.
+    package var initialModels: [InitialModels] = []
     /// The schema versions that this app can read, where they are above 1.
     package var schemas: [ReadableSchema] = []
     /// What the state belongs to; `nil` if the journal does not record it.

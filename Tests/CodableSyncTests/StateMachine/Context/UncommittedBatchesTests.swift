@@ -64,9 +64,9 @@ final class UncommittedBatchesTests: MachineTestCase {
         var (old, other) = (NewChange.save("A", 2), NewChange.save("B", 3))
         old.isInitial = true
         other.isInitial = true
-        machine.feed(.calls(.enqueue(machine.newCall(), [old, other])))
+        machine.feed(.calls(.enqueue(machine.newCall(), [old, other], partOf: InitialModels(testType))))
         // The app passes its initial models again while the first call is being stored.
-        machine.feed(.calls(.enqueue(machine.newCall(), [old, other])))
+        machine.feed(.calls(.enqueue(machine.newCall(), [old, other], partOf: InitialModels(testType))))
         XCTAssertEqual(machine.commitAll().answers, [.done, .done, .done])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
         XCTAssertEqual(

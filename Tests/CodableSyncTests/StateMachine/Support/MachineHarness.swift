@@ -104,7 +104,7 @@ struct MachineHarness {
         let actions = machine.handle(input, at: now)
         machine.assertInvariants(after: input)
         for action in actions {
-            if case .calls(.enqueue(let call, _)) = input,
+            if case .calls(.enqueue(let call, _, _)) = input,
                 case .journal(.append(let batch, let entries, _)) = action,
                 entries.contains(where: { if case .calls(.queued) = $0 { true } else { false } })
             {

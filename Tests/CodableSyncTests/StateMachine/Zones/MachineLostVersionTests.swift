@@ -116,7 +116,7 @@ final class MachineLostVersionTests: MachineTestCase {
     func testInitialModelsAreNotBasedOnLostVersions() {
         loseZone()
         let initial = NewChange(name: "A", kind: .save(7, size: 1), edited: nil, isInitial: true)
-        machine.run(.calls(.enqueue(machine.newCall(), [initial])))
+        machine.run(.calls(.enqueue(machine.newCall(), [initial], partOf: InitialModels(testType))))
         XCTAssertNotNil(machine.state["A"]?.lost)
         XCTAssertNil(machine.state["A"]?.pending?.base)
     }

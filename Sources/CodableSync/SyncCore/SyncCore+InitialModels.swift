@@ -1,0 +1,81 @@
+import RecordCoding
+
+/// What is left to queue of the models that the app had before its first sync.
+struct InitialUpload: Sendable {
+    /// The last record name of the parts that are queued; `nil` if none are.
+    var last: ExactName?
+    /// The opened state; parts for it must not get into another user's.
+    fileprivate var session: Int
+}
+
+/// Queueing the models that the app had before its first sync.
+extension SyncCore {
+    /// Opens the state if necessary, and returns what is left to queue for its user.
+    ///
+    /// - Parameter forEachUser: Whether every user gets the models, not only the first one.
+    /// - Returns: What is left; `nil` if there is nothing to do.
+    /// - Throws: ``SyncError``; `CancellationError`.
+    nonisolated func beginInitialUpload(forEachUser: Bool) async throws -> InitialUpload? {
+        let ticket = callQueue.take(at: now.wall)
+        defer { ticket.end() }
+        try Task.checkCancellation()
+        return try await beginInitialUpload(forEachUser, ticket)
+    }
+
+    private func beginInitialUpload(
+        _ forEachUser: Bool,
+        _ ticket: CallQueue.Ticket
+    ) async throws -> InitialUpload? {
+        try await enter(ticket)
+        guard let machine, let place else { throw SyncError.closed }
+        guard forEachUser || place.isFirstUsers else { return nil }
+        let queued = machine.state.summary.initialModels(of: ExactName(model.recordType))
+        if let queued, queued.last == nil {
+            // The last part may be of a call whose entries are not stored yet.
+            try await call(ticket) { .enqueue($0, []) }
+            return nil
+        }
+        return InitialUpload(last: queued?.last, session: session)
+    }
+
+    /// Queues a part, unless the state is another user's by now.
+    ///
+    /// - Parameters:
+    ///   - part: The part, in the order of the names.
+    ///   - last: The last name of the part; `nil` if no part follows.
+    ///   - upload: What was left to queue when the upload began.
+    /// - Returns: Whether the state is still the same.
+    /// - Throws: ``SyncError``; the part is not queued.
+    nonisolated func enqueue(
+        _ part: [Draft],
+        through last: ExactName?,
+        of upload: InitialUpload
+    ) async throws -> Bool {
+        let ticket = callQueue.take(part.map(\.record.recordID.recordName), at: now.wall.rounded)
+        defer { ticket.end() }
+        return try await enqueue(part, through: last, of: upload, ticket)
+    }
+
+    private func enqueue(
+        _ part: [Draft],
+        through last: ExactName?,
+        of upload: InitialUpload,
+        _ ticket: CallQueue.Ticket
+    ) async throws -> Bool {
+        try await enter(ticket)
+        guard session == upload.session else { return false }
+        var contents: [ContentHandle: Record] = [:]
+        let changes = part.map { draft in
+            NewChange(
+                name: draft.record.recordID.recordName,
+                recordType: ExactName(model.recordType),
+                kind: .save(stage(draft.record, &contents), size: draft.record.size),
+                edited: nil,
+                isInitial: true
+            )
+        }
+        let models = InitialModels(ExactName(model.recordType), through: last)
+        try await call(contents: contents, ticket) { .enqueue($0, changes, partOf: models) }
+        return true
+    }
+}
