@@ -1,7 +1,8 @@
 import Foundation
+import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Clocks that are wrong in every way that a type can express: nothing traps, and edits can be sent.
 final class WrongClockTests: EngineScenario {
@@ -25,9 +26,13 @@ final class WrongClockTests: EngineScenario {
         func sleep(until instant: Duration) async throws { try await StoppedClock().sleep(until: instant) }
     }
 
+    private static func cloud(at seconds: Double) -> FakeCloud {
+        FakeCloud(options: LedgerOptions(), date: { Date(timeIntervalSinceReferenceDate: seconds) })
+    }
+
     private func use(_ phone: Device<Note>, _ what: String) async throws {
         let engine = phone.engine
-        try await engine.upload(Note("a", "title"), Note("b", "title"))
+        try await engine.upload([Note("a", "title"), Note("b", "title")])
         try await engine.edit(named: "a") { $0.note = "edited" }
         try await engine.upload(Note("b", "draft"), editedFrom: Note("b", "title"))
         let pending = try await engine.pendingChanges()
@@ -46,7 +51,7 @@ final class WrongClockTests: EngineScenario {
                 seconds: seconds,
                 monotonic: Self.durations[row % Self.durations.count]
             )
-            let cloud = FakeCloud(date: { Date(timeIntervalSinceReferenceDate: seconds) })
+            let cloud = Self.cloud(at: seconds)
             let what = "\(seconds) s, \(clock.monotonic)"
             let phone = Device<Note>(cloud.database(user: "alice")) { $0.clock = clock }
             try await use(phone, what)
@@ -92,9 +97,9 @@ final class WrongClockTests: EngineScenario {
 
     func testAThrottleOfAnyLengthCanBeSimulated() async throws {
         for duration in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
-            let cloud = FakeCloud(date: { Date(timeIntervalSinceReferenceDate: .nan) })
+            let cloud = Self.cloud(at: .nan)
             let database = cloud.database()
-            database.throttle(retryAfter: duration)
+            database.on(.any, .throttle(retryAfter: duration))
             for _ in 0..<2 {
                 do { _ = try await database.databaseChanges(since: nil, resultsLimit: nil) } catch let error
                     as CloudError

@@ -1,4 +1,5 @@
 import CodableSync
+import Foundation
 import XCTest
 
 /// Errors as an alert shows them.
