@@ -96,11 +96,11 @@ final class ValuePains: EngineScenario {
         try await settle(phone, tablet)
         XCTAssertEqual(phone.events.all.filter { if case .conflictResolved = $0 { true } else { false } }, [])
         // Both empty the list at once: there is nothing to resolve.
-        try await tablet.engine.upload(Lists(id: "a", texts: ["x"], blobs: [Data()]))
+        try await tablet.engine.edit(named: "a") { ($0.texts, $0.blobs) = (["x"], [Data()]) }
         try await settle(phone, tablet)
         pass()
-        try await phone.engine.upload(Lists(id: "a", texts: [], blobs: []))
-        try await tablet.engine.upload(Lists(id: "a", texts: [], blobs: nil))
+        try await phone.engine.edit(named: "a") { ($0.texts, $0.blobs) = ([], []) }
+        try await tablet.engine.edit(named: "a") { ($0.texts, $0.blobs) = ([], nil) }
         try await settle(phone, tablet)
         for device in [phone, tablet] {
             let model = try await device.engine.model(named: "a")

@@ -4,7 +4,7 @@ import Foundation
 import RecordCoding
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Values and names at the edge of what CloudKit has.
 final class CloudKitValueTests: AdapterTestCase {

@@ -34,6 +34,7 @@ final class MachineTemporaryErrorTests: MachineTestCase {
 
     func testALookUpWithAWaitParksNothing() {
         for isWhole in [false, true] {
+            var machine = machine
             machine.know("A", 1)
             machine.upload("A", 2)
             machine.answerSend { _ in .conflict(server: nil) }
