@@ -90,6 +90,8 @@ final class WrongClockTests: EngineScenario {
             phone.database.failAlways(.modify, nil)
             phone.clock.setWall(Date(timeIntervalSinceReferenceDate: seconds))
             try await phone.restart()
+            let waiting = try await phone.pendingNames()
+            XCTAssertEqual(waiting, ["a\(row)"], "\(seconds)")
             phone.clock.advance(by: .seconds(3600))
             _ = try await phone.engine.sync()
             let pending = try await phone.pendingNames()
@@ -114,12 +116,14 @@ final class WrongClockTests: EngineScenario {
     }
 
     func testAMomentIsClamped() {
-        let texts = Self.seconds.map { seconds in
-            "\(Moment(monotonic: .zero, wall: Date(timeIntervalSinceReferenceDate: seconds)).wall)"
+        let walls = Self.seconds.map { seconds in
+            Moment(monotonic: .zero, wall: Date(timeIntervalSinceReferenceDate: seconds)).wall
         }
-        let (first, last) = ("0001-01-01 00:00:00 +0000", "9999-12-31 23:59:59 +0000")
-        XCTAssertEqual(texts[0], "1970-01-01 00:00:00 +0000")
-        XCTAssertEqual(Array(texts[1...]), [last, first, last, first, last, last, first, last, first])
+        let (first, last) = (Date.distantPast, Date(timeIntervalSince1970: 253_402_300_799.999))
+        XCTAssertEqual(walls[0], Date(timeIntervalSince1970: 0))
+        XCTAssertEqual(Array(walls[1...]), [last, first, last, first, last, last, first, last, first])
+        XCTAssertEqual(walls.map { RecordLimits.allows($0.rounded) }, walls.map { _ in true })
+        XCTAssertEqual(walls, Self.seconds.map { Date(timeIntervalSinceReferenceDate: $0).clamped })
         var moment = Moment(monotonic: .zero, wall: Date(timeIntervalSince1970: 0))
         moment.monotonic = .seconds(Int64.max) * 18
         moment.wall = .init(timeIntervalSinceReferenceDate: .nan)
@@ -154,7 +158,7 @@ final class WrongClockTests: EngineScenario {
         XCTAssertTrue(RecordLimits.allows(clock.now.wall))
     }
 
-    func testValuesWithAnyDateHaveATextAndAnEditDate() {
+    func testValuesWithAnyDateHaveAText() {
         for seconds in Self.seconds {
             let date = Date(timeIntervalSinceReferenceDate: seconds)
             let fields = SystemFields(recordChangeTag: "t", modificationDate: date)
@@ -163,7 +167,7 @@ final class WrongClockTests: EngineScenario {
                 SyncEvent.waiting(until: date), SyncNote(kind: .parked, date: date, message: "m"), fields,
             ]
             for value in values {
-                XCTAssertTrue("\(value)".contains("-"), "\(type(of: value)) \(seconds)")
+                XCTAssertFalse("\(value)".isEmpty, "\(type(of: value)) \(seconds)")
             }
         }
     }

@@ -251,12 +251,13 @@ final class MachineQueueTests: MachineTestCase {
         let changes = ["A", "B", "C"].map {
             NewChange(name: $0, kind: .save(7, size: 1), edited: nil, isInitial: true)
         }
-        let first = machine.run(.calls(.enqueue(machine.newCall(), changes)))
+        let models = InitialModels(testType)
+        let first = machine.run(.calls(.enqueue(machine.newCall(), changes, partOf: models)))
         XCTAssertEqual(first.conflicts.map(\.name), ["A"])
         XCTAssertEqual(first.conflicts.map(\.ancestor), [nil])
         XCTAssertEqual(machine.state["C"]?.pending?.handle, 2)
         XCTAssertEqual(saveAll(from: 10).requests, ["send B=7@-"])
-        let second = machine.run(.calls(.enqueue(machine.newCall(), changes)))
+        let second = machine.run(.calls(.enqueue(machine.newCall(), changes, partOf: models)))
         XCTAssertEqual(second.entries, [])
         XCTAssertEqual(second.answers, [.done])
     }
