@@ -35,7 +35,7 @@
         // A class that declares no test of its own is not found on Linux.
         func testTheDatabaseIsTheUsersPrivateOne() async throws {
             let database = try await makeDatabase()
-            XCTAssertEqual(database.identifier, "\(try container())/private")
+            XCTAssertEqual(try database.identifier, "\(try container())/private")
             let status = try await database.accountStatus()
             XCTAssertEqual(status, .available)
         }

@@ -65,7 +65,7 @@ open class ForwardingDatabase: CloudDatabase, @unchecked Sendable {
     open var wrappedDatabase: (any CloudDatabase)? { base }
 
     /// The base's identifier.
-    open var identifier: String { base.identifier }
+    open var identifier: String { get throws { try base.identifier } }
 
     /// The base's scope.
     open var scope: DatabaseScope { base.scope }

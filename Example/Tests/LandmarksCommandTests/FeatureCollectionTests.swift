@@ -66,7 +66,7 @@ final class FeatureCollectionTests: XCTestCase {
             (feature(#""name":"A""#, "1,2,3,4"), "geometry.coordinates has 4 numbers"),
             (feature(#""name":"A""#, "1,91"), "latitude -90 to 90"),
             (feature(#""name":"A""#, "181,1"), "longitude must be -180 to 180"),
-            (feature(#""name":"A""#, "1e999,1"), "cannot be read"),
+            (feature(#""name":"A""#, "1e999,1"), "1e999 is too large"),
             (feature(#""name":"A""#, #""1",2"#), "geometry.coordinates[0]: "),
             (feature(#""name":"A","population":"many""#), "properties.population: "),
             (feature(#""name":"A","population":1.5"#), "features[1]"),

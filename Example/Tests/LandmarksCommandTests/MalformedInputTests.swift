@@ -149,7 +149,9 @@ final class MalformedInputTests: CommandTestCase {
 
     func testADamagedStateIsReportedAndTheCommandContinues() throws {
         for name in ["A", "B"] { try runs("phone", "add", name, "--latitude", "1", "--longitude", "2") }
-        let journal = home.appending(path: "state/devices/phone/cloud/users/1/journal-1.jsonl")
+        let devices = home.appending(path: "state/devices/phone")
+        let cloud = try FileManager.default.contentsOfDirectory(atPath: devices.path)[0]
+        let journal = devices.appending(path: "\(cloud)/users/1/journal-1.jsonl")
         let text = String(decoding: try Data(contentsOf: journal), as: UTF8.self)
         try Data(text.replacing("\"A\"", with: "\"X\"").utf8).write(to: journal)
         let damaged = try run(device("phone", ["list", "--json"]))
@@ -194,12 +196,12 @@ final class MalformedInputTests: CommandTestCase {
             (["watch", "--json"], 64, "usage", "Unknown option '--json'"),
             (
                 ["--home", file, "list", "--json"], 74, "inputOutput",
-                "The engine's state can't be read or written: Cannot look up \"\(file)/devices/phone/cloud\": "
+                "the directory of the cloud can't be used: Cannot look up \"\(file)/cloud/cloud.json\": "
                     + "Not a directory. Use another path."
             ),
             (
                 ["--home", "h", "--cloud", file, "sync", "--json"], 69, "cloudUnreachable",
-                "The cloud is unavailable: badDatabase: Cannot lock \"\(file)/lock\": Not a directory. "
+                "the directory of the cloud can't be used: Cannot look up \"\(file)/cloud.json\": Not a directory. "
                     + "Use another path."
             ),
         ]
@@ -248,6 +250,23 @@ final class MalformedInputTests: CommandTestCase {
             run.errors
         )
         XCTAssertEqual(run.errors.count { $0 == "\n" }, 1, run.errors)
+    }
+
+    func testAnEndlessInputEndsWithAnError() throws {
+        let run = try run(device("phone", ["import", "/dev/zero"]))
+        XCTAssertEqual(run.status, 65)
+        XCTAssertEqual(run.errors, "landmarks: '/dev/zero' isn't text\n")
+    }
+
+    func testANumberOutsideOfTheRangeIsNamed() throws {
+        let file = try write(
+            #"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"A"},"#
+                + #""geometry":{"type":"Point","coordinates":[1e999,2]}}]}"#,
+            to: "large.geojson"
+        )
+        let run = try run(device("phone", ["import", file]))
+        XCTAssertEqual(run.status, 65)
+        XCTAssertTrue(run.errors.contains("the number 1e999 is too large\n"), run.errors)
     }
 
     func testABadFeatureIsNamedAndTheOthersAreImported() throws {

@@ -124,14 +124,14 @@ final class OutputAndPathTests: CommandTestCase {
             ]
             let added = try run(add)
             XCTAssertEqual(added.status, 0, added.errors)
-            let synced = try run(["--home", path, "--cloud", path + "/c d", "--device", "phone", "sync"])
+            let synced = try run(["--home", path, "--cloud", path + "/c d", "--device", "tablet", "sync"])
             XCTAssertEqual(
                 synced.output,
                 "0 sent, 0 deleted, 0 fetched, 0 conflicts resolved\n",
                 synced.errors
             )
             XCTAssertTrue(FileManager.default.fileExists(atPath: path + "/c d/journal-1.jsonl"), name)
-            XCTAssertTrue(FileManager.default.fileExists(atPath: path + "/devices/phone/cloud"), name)
+            XCTAssertTrue(FileManager.default.fileExists(atPath: path + "/devices/phone"), name)
         }
         let dash = try run(["--home=-dash", "--device", "phone", "list"])
         XCTAssertEqual(dash.status, 0, dash.errors)
@@ -199,7 +199,7 @@ final class OutputAndPathTests: CommandTestCase {
             XCTAssertEqual(empty.status, 0, empty.errors)
             XCTAssertTrue(
                 empty.output.contains(
-                    "\nstate      \(home.path)/.local/share/landmarks/devices/phone/cloud\n"
+                    "\nstate      \(home.path)/.local/share/landmarks/devices/phone/"
                 ),
                 empty.output
             )

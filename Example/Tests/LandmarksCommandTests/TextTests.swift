@@ -34,7 +34,7 @@ final class TextTests: XCTestCase {
     func testEveryErrorOfAnEngineHasItsExitCode() {
         let rows: [(SyncError.Code, Int32)] = [
             (.invalidModels, 65), (.recordUndecodable, 65), (.recordNotFound, 66), (.storageFull, 74),
-            (.stateInUse, 75), (.stateTooNew, 74), (.storageFailed, 74), (.configuration, 70),
+            (.stateInUse, 75), (.stateTooNew, 74), (.storageFailed, 74), (.configuration, 64),
             (.waiting, 69), (.waitingForDecision, 69), (.cloud, 69), (.stopped, 70), (.closed, 70),
         ]
         for (code, status) in rows {
@@ -88,14 +88,12 @@ final class TextTests: XCTestCase {
 
     func testAnotherCloudHasAnotherState() {
         let home = URL(filePath: "/tmp/nowhere", directoryHint: .isDirectory)
-        let usual = Device(name: "phone", home: home, cloud: nil)
-        let spelled = Device(name: "phone", home: home, cloud: URL(filePath: "/tmp/nowhere/x/../cloud/"))
-        let other = Device(name: "phone", home: home, cloud: URL(filePath: "/tmp/elsewhere"))
+        let phone = Device(name: "phone", home: home, cloud: nil)
         let tablet = Device(name: "tablet", home: home, cloud: nil)
-        XCTAssertEqual(usual.stateDirectory.path, "/tmp/nowhere/devices/phone/cloud")
-        XCTAssertEqual(spelled.stateDirectory, usual.stateDirectory)
-        XCTAssertNotEqual(other.stateDirectory, usual.stateDirectory)
-        XCTAssertNotEqual(tablet.stateDirectory, usual.stateDirectory)
+        XCTAssertEqual(phone.cloudDirectory.path, "/tmp/nowhere/cloud")
+        XCTAssertEqual(phone.stateDirectory(for: "k3").path, "/tmp/nowhere/devices/phone/k3")
+        XCTAssertNotEqual(phone.stateDirectory(for: "k3"), phone.stateDirectory(for: "k4"))
+        XCTAssertNotEqual(phone.stateDirectory(for: "k3"), tablet.stateDirectory(for: "k3"))
     }
 
     func testAListedLandmarkHasAllKeys() throws {

@@ -130,13 +130,26 @@ final class WatchTests: CommandTestCase {
         try runs("phone", "list", "--json")
     }
 
-    func testCommandsThatDoNotSyncCreateNoCloud() throws {
+    func testAStateThatWasMovedAwayEndsWatch() throws {
+        let watcher = try watch("tablet")
+        let devices = home.appending(path: "state/devices")
+        try FileManager.default.moveItem(
+            at: devices.appending(path: "tablet"),
+            to: devices.appending(path: "moved")
+        )
+        watcher.process.waitUntilExit()
+        XCTAssertEqual(watcher.process.terminationStatus, 74)
+        // The engine may have noticed it, too.
+        var errors: [String] = []
+        while let line = Watcher.line(of: watcher.errors) { errors.append(line) }
+        let last = errors.last ?? ""
+        XCTAssertTrue(last.hasPrefix("landmarks: the state of this device was moved away from '"), last)
+    }
+
+    // Only its files have the identity to which the state belongs.
+    func testTheFirstCommandMakesTheCloud() throws {
         _ = try add("X")
-        try runs("phone", "list")
-        try runs("phone", "status")
         let state = home.appending(path: "state").path
-        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: state), ["devices"])
-        try runs("phone", "sync")
         XCTAssertEqual(
             try FileManager.default.contentsOfDirectory(atPath: state).sorted(),
             ["cloud", "devices"]

@@ -6,7 +6,10 @@ public import RecordCoding
 /// if the request failed as a whole. Any task may call any method concurrently.
 public protocol CloudDatabase: Sendable {
     /// The name of the cloud, stable across launches: an engine never opens one cloud's state for another.
-    var identifier: String { get }
+    ///
+    /// An engine asks for it when it opens its state, on a thread that may block. A database that throws
+    /// ``CloudError`` is asked again by the next call.
+    var identifier: String { get throws }
 
     /// Which of a container's databases this is.
     var scope: DatabaseScope { get }

@@ -153,6 +153,6 @@ public import struct Foundation.Date
 extension CloudLedger {
     /// What to do when a cloud's files can no longer be used.
     static let adviceToReplace =
-        "Restore the whole directory from a backup, or move it away to start with an empty cloud. Either way, "
-        + "devices upload again what the cloud no longer has."
+        "Restore the whole directory from a backup, or move its journal and snapshot files away, but not cloud.json, to "
+        + "start with an empty cloud. Either way, devices upload again what the cloud no longer has."
 }

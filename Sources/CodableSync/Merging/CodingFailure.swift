@@ -4,6 +4,7 @@ import RecordCoding
 enum CodingFailure: Error, CustomStringConvertible {
     case otherRecordName(expected: String, found: String)
     case asset(field: String)
+    case otherZone(field: String, String)
     case tooNew(found: Int, known: Int)
     case strangeSchemaVersion
     case missing
@@ -18,6 +19,9 @@ enum CodingFailure: Error, CustomStringConvertible {
         case .asset(let field):
             "The field \(field.quoted) is a file. This database doesn't support assets: "
                 + "store the bytes as Data, or leave the field out."
+        case .otherZone(let field, let zone):
+            "The field \(field.quoted) is a reference with the zone \(zone.quoted). A reference is to a record in its "
+                + "own record's zone: leave the zoneID out."
         case .tooNew(let found, let known):
             NewerSchema(found: SchemaVersion(found), known: SchemaVersion(known)).description
         case .strangeSchemaVersion:

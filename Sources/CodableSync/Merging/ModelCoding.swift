@@ -32,6 +32,7 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
     /// Encodes a model for an upload, and throws if the record cannot be decoded again.
     func encodeReadably(_ model: Model, edited: Date?) throws -> Record {
         let record = try encode(model, edited: edited)
+        try checkReferences(record.fields)
         try checkReadable(record)
         return record
     }
@@ -53,11 +54,23 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
     ) throws -> Record? {
         var record = try encode(model, edited: edited)
         let shown = try encode(before, edited: edited).fields
-        if record.fields.differingFields(from: shown).isEmpty { return nil }
+        let changed = record.fields.differingFields(from: shown)
+        if changed.isEmpty { return nil }
+        try checkReferences(record.fields.filter { changed.contains($0.key) })
         record.fields.merge(record.fields.unchanged(from: stored, shownAs: shown)) { $1 }
         try RecordLimits.checkSize(of: record)
         try checkReadable(record)
         return record
+    }
+
+    /// Checks that no reference names a zone.
+    ///
+    /// A reference stays in the zone of its record: a cloud refuses any other zone, and does not return this one.
+    private func checkReferences(_ fields: [String: RecordValue]) throws {
+        for field in fields.keys.sorted() {
+            guard let zone = fields[field]?.targetZone else { continue }
+            throw CodingFailure.otherZone(field: field, zone.zoneName)
+        }
     }
 
     private func checkReadable(_ record: Record) throws {
@@ -104,6 +117,15 @@ extension RecordValue {
         case .asset: true
         case .list(let values): values.contains { if case .asset = $0 { true } else { false } }
         default: false
+        }
+    }
+
+    /// The zone that a reference names, or one in a list.
+    fileprivate var targetZone: ZoneID? {
+        switch self {
+        case .reference(let reference): reference.zoneID
+        case .list(let values): values.lazy.compactMap(\.targetZone).first
+        default: nil
         }
     }
 }

@@ -20,7 +20,7 @@ struct UnusableLine: Error, CustomStringConvertible {
     var description: String {
         let file = LogFileName(identifier: position.file).text
         return
-            "\(file) has a line at byte \(position.offset) that cannot be used: \(reason). The files stay as they are."
+            "\(file) has a line at byte \(position.offset) that cannot be used: \(reason.withoutPeriod). The files stay as they are."
     }
 }
 

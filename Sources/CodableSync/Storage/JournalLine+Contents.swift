@@ -14,6 +14,9 @@ extension JSONWriter {
 }
 
 extension JournalLine {
+    /// The maximum length of a line.
+    static var maximumBytes: Int { LogMarks.maximumLine }
+
     /// Reads a record from the part of a line that has its contents.
     ///
     /// Names that aren't those of its fields have no effect.

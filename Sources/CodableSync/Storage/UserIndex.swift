@@ -84,7 +84,7 @@ enum UserIndex {
                 let copy = try keepAside(bytes, in: path, fileSystem)
                 return Contents(
                     damage:
-                        "\"\(file.shortenedForMessage)\" is damaged: \(error). The damaged file is kept as "
+                        "\"\(file.shortenedForMessage)\" is damaged: \("\(error)".withoutPeriod). The damaged file is kept as "
                         + "\(copy). The users of the directories were read from the directories again."
                 )
             }

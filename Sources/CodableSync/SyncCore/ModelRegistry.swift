@@ -22,12 +22,66 @@ final class ModelRegistry: Sendable {
     /// An engine's entries, which are removed when this object is released.
     final class Registration: Sendable {
         private let end: @Sendable () -> Void
+        private let subscription: Subscriptions.Place
+        private let isSubscriber = Locked(true)
 
-        fileprivate init(end: @escaping @Sendable () -> Void) {
+        fileprivate init(_ subscription: Subscriptions.Place, end: @escaping @Sendable () -> Void) {
             self.end = end
+            self.subscription = subscription
+            Subscriptions.shared.enter(subscription)
         }
 
-        deinit { end() }
+        /// Needs the zone's subscription again.
+        func subscribe() {
+            let isNew = isSubscriber.withLock { isSubscriber in
+                defer { isSubscriber = true }
+                return !isSubscriber
+            }
+            if isNew { Subscriptions.shared.enter(subscription) }
+        }
+
+        /// No longer needs the zone's subscription.
+        ///
+        /// - Returns: Whether no other engine of this process needs it.
+        func unsubscribe() -> Bool {
+            let isNew = isSubscriber.withLock { isSubscriber in
+                defer { isSubscriber = false }
+                return isSubscriber
+            }
+            if isNew { Subscriptions.shared.leave(subscription) }
+            return !Subscriptions.shared.isNeeded(subscription)
+        }
+
+        deinit {
+            _ = unsubscribe()
+            end()
+        }
+    }
+
+    /// Counts the engines that need a zone's subscription, which they share.
+    final class Subscriptions: Sendable {
+        /// A zone of a cloud; in memory, each database is another device, as in tests.
+        struct Place: Hashable, Sendable {
+            var cloud: String
+            var scope: DatabaseScope
+            var zone: ZoneID
+            var device: ObjectIdentifier?
+        }
+
+        static let shared = Subscriptions()
+
+        private let counts = Locked<[Place: Int]>([:])
+
+        func enter(_ place: Place) { counts.withLock { $0[place, default: 0] += 1 } }
+
+        func leave(_ place: Place) {
+            counts.withLock { counts in
+                guard let count = counts[place] else { return }
+                counts[place] = count > 1 ? count - 1 : nil
+            }
+        }
+
+        func isNeeded(_ place: Place) -> Bool { counts.withLock { $0[place] != nil } }
     }
 
     static let shared = ModelRegistry()
@@ -40,6 +94,7 @@ final class ModelRegistry: Sendable {
     ///   - model: The engine's model.
     ///   - zone: Its zone.
     ///   - database: Its database; one that is not an object is shared with no other engine.
+    ///   - cloud: The database's identifier.
     ///   - directory: Its state directory, if other engines can use that directory.
     /// - Returns: An object that keeps the entries as long as it lives.
     /// - Throws: ``SyncError/Code-swift.enum/configuration`` if a different model is registered there.
@@ -47,11 +102,14 @@ final class ModelRegistry: Sendable {
         _ model: any RecordCodable.Type,
         _ zone: ZoneID,
         of database: any CloudDatabase,
+        named cloud: String,
         storingAt directory: String? = nil
     ) throws -> Registration {
         var places: [Place] = []
+        var subscription = Subscriptions.Place(cloud: cloud, scope: database.scope, zone: zone)
         if type(of: database) is AnyClass {
             let object = ObjectIdentifier(database as AnyObject)
+            if database.isInMemory { subscription.device = object }
             places.append(.zone(of: object, zone: zone, recordType: model.recordType))
         }
         if let directory { places.append(.directory(directory)) }
@@ -70,7 +128,7 @@ final class ModelRegistry: Sendable {
         }
         if let met { throw Self.clash(at: met.place, of: met.other, and: name) }
         // The entry keeps the database alive, so that no other object gets its identity.
-        return Registration { [self, database] in
+        return Registration(subscription) { [self, database] in
             withExtendedLifetime(database) { for place in entered { leave(place) } }
         }
     }

@@ -52,9 +52,10 @@ struct StateLocation: Sendable {
         configuration: SyncConfiguration,
         zoneID: ZoneID,
         recordType: String
-    ) {
+    ) throws {
+        let cloud = try database.identifier
         identity = StateIdentity(
-            cloud: database.identifier,
+            cloud: cloud,
             scope: database.scope.rawValue,
             container: configuration.containerIdentifier,
             zone: zoneID.zoneName,
@@ -71,7 +72,7 @@ struct StateLocation: Sendable {
             isInMemory = true
         case .automatic:
             isInMemory = database.isInMemory
-            path = isInMemory ? "/state" : Self.defaultPath(database, configuration, zoneID)
+            path = isInMemory ? "/state" : Self.defaultPath(cloud, database.scope, configuration, zoneID)
         }
         fileSystem = configuration.fileSystem ?? (isInMemory ? MemoryFileSystem() : LocalFileSystem())
     }
@@ -100,14 +101,15 @@ struct StateLocation: Sendable {
     }
 
     private static func defaultPath(
-        _ database: any CloudDatabase,
+        _ cloud: String,
+        _ scope: DatabaseScope,
         _ configuration: SyncConfiguration,
         _ zoneID: ZoneID
     ) -> String {
         let container =
             configuration.containerIdentifier ?? Bundle.main.bundleIdentifier
             ?? ProcessInfo.processInfo.processName
-        let parts = [container, database.identifier, database.scope.rawValue, zoneID.zoneName]
+        let parts = [container, cloud, scope.rawValue, zoneID.zoneName]
         return parts.reduce(DataDirectory.path.appending(path: "CodableSync")) { path, part in
             path.appending(path: fileName(for: part))
         }
@@ -200,6 +202,8 @@ struct StateLocation: Sendable {
             throw SyncError.configuration("storage: \(detail)")
         } catch let failure as JournalFailure {
             throw failure.syncError
+        } catch let error as CloudError {
+            throw SyncError.cloud(error)
         }
     }
 

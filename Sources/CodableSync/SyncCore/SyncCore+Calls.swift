@@ -55,6 +55,8 @@ extension SyncCore {
         defer { ticket.end() }
         await stop()
         try await enter(ticket)
+        // The last of the engines that share the subscription deletes it.
+        guard await registration?.unsubscribe() != false else { return }
         await doubtChangedAccount()
         try await call(ticket) { .deactivate($0) }
     }

@@ -71,7 +71,7 @@ extension SyncCore {
         let opened: OpenedState
         // A database may ask a disk for its identifier, too.
         (registration, opened) = try await StateLocation.besideTheActor {
-            let location = StateLocation(
+            let location = try StateLocation(
                 database: database,
                 configuration: configuration,
                 zoneID: zoneID,
@@ -82,6 +82,7 @@ extension SyncCore {
                 model.type,
                 zoneID,
                 of: database,
+                named: location.cloud,
                 storingAt: place
             )
             return (registration, try location.openLast(at: now))
@@ -160,6 +161,7 @@ extension SyncCore {
     func start() async throws {
         isStopWanted = false
         try await ready()
+        registration?.subscribe()
         // The app may have called `stop` during the opening; the latest call counts.
         if !isStopWanted { process(.calls(.start)) }
     }

@@ -185,6 +185,9 @@ extension SyncCore {
                 continue
             }
             switch modification {
+            case .success(let record) where isOurs(record, named: recordID) && record.exceedsJournalLine:
+                // A look-up parks the change to it, if there is one; the page goes on.
+                page.failed.append(key(of: recordID))
             case .success(let record) where isOurs(record, named: recordID):
                 let version = stage(record, in: &contents)
                 page.records.append(found(version, of: record))
@@ -299,6 +302,8 @@ extension SyncCore {
                 key: key,
                 result: .failure(CloudError(.invalidArguments, message: message))
             )
+        case .success(let record)? where record.exceedsJournalLine:
+            return LookedUp(key: key, result: .failure(.tooLarge(record)))
         case .success(let record)?:
             return LookedUp(key: key, result: .success(found(stage(record, in: &contents), of: record)))
         case .failure(let error)? where error.recovery == .acceptDeletion:

@@ -89,6 +89,7 @@ extension SyncCore {
             // A record with another name or type is not the conflicting one.
             guard let server = error.serverRecord, isOurs(server, named: recordID)
             else { return .conflict(server: nil) }
+            if server.exceedsJournalLine { return .undecodable(CloudError.tooLarge(server).message) }
             return .conflict(server: stage(server, in: &contents))
         }
     }

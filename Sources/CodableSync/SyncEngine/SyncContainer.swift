@@ -51,6 +51,10 @@ public final class SyncContainer: Sendable {
     /// resumes syncing and creates the subscription again. After the next launch, the first call of any kind but
     /// ``stop()`` does so too, if ``SyncConfiguration/automaticallySyncs`` is on.
     ///
+    /// Engines of one zone share its subscription. While another engine of this process that was not deactivated uses
+    /// the zone, the subscription stays; deactivating the last one deletes it. Engines of other processes on this
+    /// device are not known.
+    ///
     /// In CloudKit, subscriptions belong to the user: another device of the user, on which the app still syncs,
     /// creates it again at its next start or within a day.
     ///

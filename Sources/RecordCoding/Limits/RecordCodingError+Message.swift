@@ -5,7 +5,7 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
     public var message: String {
         switch self {
         case .invalidName(let kind, let name, let fault):
-            "The \(kind.rawValue) \(name.quoted) \(fault.message). "
+            "The \(kind.rawValue) \(name.quoted) \(fault.message(for: kind)). "
                 + (fault == .reserved ? "" : "\(kind.rule) ") + kind.remedy(for: [name])
         case .invalidFieldNames(let faults):
             invalidFieldNamesMessage(faults)
@@ -80,7 +80,7 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
 
     private func invalidFieldNamesMessage(_ faults: [String: NameFault]) -> String {
         let faults = faults.sorted { $0.key < $1.key }
-        let parts = faults.map { "\($0.key.quoted) \($0.value.message)" }
+        let parts = faults.map { "\($0.key.quoted) \($0.value.message(for: .fieldName))" }
         return "These field names are invalid: \(parts.joined(separator: "; ")). "
             + NameKind.fieldName.remedy(for: faults.map(\.key))
     }
@@ -99,7 +99,7 @@ extension RecordCodingError: CustomStringConvertible, LocalizedError {
 extension RecordCodingError.NameKind {
     fileprivate var rule: String {
         switch self {
-        case .recordName, .zoneName: "It needs 1 to 255 ASCII characters, the first no underscore."
+        case .recordName, .zoneName: "It needs 1 to 255 printable ASCII characters, the first no underscore."
         case .recordType, .fieldName:
             "It needs an ASCII letter, then letters, digits and underscores, 255 characters at most."
         case .ownerName: "It is a user record name."
@@ -125,13 +125,14 @@ extension RecordCodingError.NameKind {
 }
 
 extension RecordCodingError.NameFault {
-    fileprivate var message: String {
+    fileprivate func message(for kind: RecordCodingError.NameKind) -> String {
         switch self {
         case .empty: "is empty"
         case .tooLong(let length): "has \(length) characters"
         case .notASCII: "has characters outside ASCII"
         case .startsWithUnderscore: "starts with an underscore, which CloudKit reserves"
         case .startsWithoutLetter: "does not start with a letter"
+        case .illegalCharacter where kind == .recordName || kind == .zoneName: "has control characters"
         case .illegalCharacter: "has characters other than letters, digits and underscores"
         case .reserved: "is reserved for CloudKit's own, or begins with \"codableSync\""
         }

@@ -82,7 +82,8 @@ public enum RecordCodingError: Error, Hashable, Sendable {
         case startsWithUnderscore
         /// The name does not start with a letter.
         case startsWithoutLetter
-        /// The name has characters other than letters, digits and underscores.
+        /// The name has characters that its kind of name must not have: control characters in the name of a record
+        /// or zone, others than letters, digits and underscores in that of a type or field.
         case illegalCharacter
         /// CloudKit or this library reserves the name.
         case reserved

@@ -39,7 +39,8 @@ public enum RecordLimits {
     /// types anyway.
     private static let systemRecordType = "Users"
 
-    /// Checks the name of a record: 1 to 255 ASCII characters, not starting with an underscore.
+    /// Checks the name of a record: 1 to 255 ASCII characters without control characters, not starting with an
+    /// underscore.
     ///
     /// - Parameter name: The name.
     /// - Throws: ``RecordCodingError``.
@@ -144,6 +145,7 @@ public enum RecordLimits {
         if bytes.isEmpty { return .empty }
         guard name.isASCII else { return .notASCII }
         if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
+        if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return .illegalCharacter }
         return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
     }
 

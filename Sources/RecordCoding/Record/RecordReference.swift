@@ -12,6 +12,8 @@ public struct RecordReference: Hashable, Sendable, Codable {
     public var recordName: String
 
     /// The target's zone; `nil` means the zone of the record that contains the reference.
+    ///
+    /// An engine uploads only references without one, since a reference can't leave the zone of its record.
     public var zoneID: ZoneID?
 
     /// What happens when the target is deleted.

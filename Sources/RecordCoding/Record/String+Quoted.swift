@@ -33,3 +33,8 @@ extension Unicode.Scalar {
         }
     }
 }
+
+extension String {
+    /// The text without a full stop at its end, to be continued.
+    package var withoutPeriod: String { hasSuffix(".") ? String(dropLast()) : self }
+}

@@ -28,14 +28,14 @@ public struct RecordSchema: Hashable, Sendable {
     /// Describes the record type of a model.
     ///
     /// The static types of the properties determine the kinds, as in ``RecordEncoder``, so the sample's
-    /// values don't matter and can be `nil` or empty. The exception is a URL: a file URL is an asset, any
-    /// other a string.
+    /// values don't matter and can be `nil` or empty. The exception is a URL: a file URL is an asset, which
+    /// an engine does not upload, any other a string.
     ///
     /// Fields in ``RecordCodable/encryptedFields`` are encrypted.
     ///
     /// - Parameter sample: Any model. A key that its `encode(to:)` omits is missing from the schema.
     /// - Throws: `EncodingError` with an underlying ``RecordCodingError`` if the model cannot be encoded as a
-    ///   record, if it calls `encodeNil`, or if an encrypted field does not exist or cannot be encrypted; any
+    ///   record, if it holds a file URL, if it calls `encodeNil`, or if an encrypted field does not exist or cannot be encrypted; any
     ///   error that the model's own `encode(to:)` throws, unchanged.
     public init<Model: RecordCodable>(of sample: Model) throws {
         do throws(RecordCodingError) {
@@ -44,6 +44,10 @@ public struct RecordSchema: Hashable, Sendable {
             throw CodingPlace([]).encodingError(sample, error)
         }
         var fields = try SchemaEncoder.fields(of: sample)
+        if let file = fields.keys.sorted().first(where: { fields[$0]?.kind == .asset }) {
+            let reason = "a file is an asset, which no engine uploads; store its bytes as Data"
+            throw CodingPlace([]).encodingError(sample, .invalidSchema(field: file, reason: reason))
+        }
         for name in Model.encryptedFields {
             guard let kind = fields[name]?.kind else {
                 throw CodingPlace([]).encodingError(

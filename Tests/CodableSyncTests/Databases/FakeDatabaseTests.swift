@@ -241,7 +241,7 @@ final class FakeDatabaseTests: XCTestCase {
     func testTheShorthandIsANewCloudEachTime() {
         let first: any CloudDatabase = .fake
         let second: any CloudDatabase = .fake
-        XCTAssertNotEqual(first.identifier, second.identifier)
+        XCTAssertNotEqual(try first.identifier, try second.identifier)
     }
 
     func testADeviceIsReleased() {

@@ -111,7 +111,7 @@ final class ForwardingDatabaseContractTests: CloudDatabaseContract {
     // A class that declares no test of its own is not found on Linux.
     func testAForwardingDatabaseHasThePropertiesOfItsBase() async throws {
         let database = try await makeDatabase()
-        XCTAssertEqual(database.identifier, cloud.identifier)
+        XCTAssertEqual(try database.identifier, cloud.identifier)
         XCTAssertEqual(database.scope, .private)
         XCTAssertEqual(database.limits, cloud.limits)
         XCTAssertTrue(database.isInMemory)

@@ -14,10 +14,12 @@ final class BesideTheActorTests: EngineScenario {
         var lateCount: Int { lateAnswers.withLock { $0 } }
 
         override var identifier: String {
-            asked.withLock { $0 = true }
-            if disk.wait(timeout: .now() + 20) == .timedOut { lateAnswers.withLock { $0 += 1 } }
-            disk.signal()
-            return super.identifier
+            get throws {
+                asked.withLock { $0 = true }
+                if disk.wait(timeout: .now() + 20) == .timedOut { lateAnswers.withLock { $0 += 1 } }
+                disk.signal()
+                return try super.identifier
+            }
         }
 
         func release() { disk.signal() }
@@ -35,7 +37,7 @@ final class BesideTheActorTests: EngineScenario {
         _ = await engine.core.session
         database.release()
         let shown = try await diagnostics
-        XCTAssertEqual(shown.cloud, database.base.identifier)
+        XCTAssertEqual(shown.cloud, try database.base.identifier)
         XCTAssertEqual(database.lateCount, 0, "the actor has waited for the identifier")
         try await engine.close()
     }

@@ -49,6 +49,6 @@ final class LocalDatabaseContractTests: CloudDatabaseContract {
     func testConnectionsAreSeparateObjects() async throws {
         let (first, second) = try await (makeDatabase(), makeSecondConnection())
         XCTAssertFalse(first as? LocalDatabase === second as? LocalDatabase)
-        XCTAssertEqual(first.identifier, second.identifier)
+        XCTAssertEqual(try first.identifier, try second.identifier)
     }
 }

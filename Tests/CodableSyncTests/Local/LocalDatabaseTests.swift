@@ -44,34 +44,36 @@ final class LocalDatabaseTests: XCTestCase {
     }
 
     func testCreatingADatabaseDoesNotTouchTheDisk() throws {
-        let database = database()
-        _ = database.identifier
+        _ = database()
         XCTAssertEqual(try LocalFileSystem().contents(ofDirectory: temporary.path), [])
     }
 
-    func testIdentifierIsTheCanonicalPath() async throws {
+    func testTheIdentifierIsThatOfTheFilesAndNotThePath() async throws {
         let database = database()
-        let before = database.identifier
+        let before = try database.identifier
         try await save("a", to: database)
-        XCTAssertEqual(database.identifier, before)
-        XCTAssertTrue(before.hasSuffix("/cloud"))
+        XCTAssertEqual(try database.identifier, before)
         let alias = temporary.url.appending(path: "alias")
         XCTAssertEqual(symlink(temporary.path.appending(path: "cloud"), alias.path(percentEncoded: false)), 0)
-        XCTAssertEqual(LocalDatabase(directory: alias).identifier, before)
+        XCTAssertEqual(try LocalDatabase(directory: alias).identifier, before)
         XCTAssertEqual(
-            LocalDatabase(directory: temporary.url.appending(path: "cloud/../cloud/")).identifier,
+            try LocalDatabase(directory: temporary.url.appending(path: "cloud/../cloud/")).identifier,
             before
         )
+        let moved = temporary.url.appending(path: "moved")
+        try FileManager.default.moveItem(at: temporary.url.appending(path: "cloud"), to: moved)
+        XCTAssertEqual(try LocalDatabase(directory: moved).identifier, before)
+        XCTAssertNotEqual(try self.database().identifier, before, "a new cloud at the former path")
     }
 
-    func testStaticMembersMakeTheirDatabases() {
+    func testStaticMembersMakeTheirDatabases() throws {
         let named: any CloudDatabase = .local(directory: temporary.url, user: "alice")
         let plain: any CloudDatabase = .local
-        XCTAssertNotEqual(named.identifier, plain.identifier)
+        XCTAssertNotEqual((named as? LocalDatabase)?.directory, (plain as? LocalDatabase)?.directory)
         XCTAssertFalse(plain.isInMemory)
         #if !canImport(CloudKit)
             let standard: any CloudDatabase = .default
-            XCTAssertEqual(standard.identifier, plain.identifier)
+            XCTAssertEqual((standard as? LocalDatabase)?.directory, (plain as? LocalDatabase)?.directory)
         #endif
     }
 
@@ -86,8 +88,8 @@ final class LocalDatabaseTests: XCTestCase {
         #if canImport(CloudKit)
             XCTAssertTrue(database is CloudKitDatabase)
         #else
-            let local: any CloudDatabase = .local
-            XCTAssertEqual(database.identifier, local.identifier)
+            let local: LocalDatabase = .local
+            XCTAssertEqual((database as? LocalDatabase)?.directory, local.directory)
         #endif
     }
 

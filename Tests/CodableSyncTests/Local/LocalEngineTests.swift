@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// Engines that share a directory, like those of several processes.
 final class LocalEngineTests: EngineScenario {
@@ -25,6 +25,29 @@ final class LocalEngineTests: EngineScenario {
         }
         try await phone.engine.close()
         try await tablet.engine.close()
+    }
+
+    func testTheLastEngineOfAZoneDeletesTheSubscription() async throws {
+        let (phone, tablet) = (try makeDevice(Note.self), try makeDevice(Note.self))
+        for device in [phone, tablet] {
+            try await device.engine.sync()
+            await device.engine.waitUntilIdle()
+        }
+        try await phone.engine.deactivate()
+        var left = try await local(phone).allSubscriptions()
+        XCTAssertEqual(left.count, 1, "the other engine needs it")
+        try await tablet.engine.deactivate()
+        left = try await local(phone).allSubscriptions()
+        XCTAssertEqual(left, [])
+        // A closed engine needs nothing either.
+        try await phone.engine.start()
+        try await phone.engine.sync()
+        await phone.engine.waitUntilIdle()
+        try await tablet.engine.close()
+        try await phone.engine.deactivate()
+        left = try await local(phone).allSubscriptions()
+        XCTAssertEqual(left, [])
+        try await phone.engine.close()
     }
 
     func testAClosedOrReleasedEngineStopsListening() async throws {

@@ -167,13 +167,13 @@ final class RestoredCloudTests: RestoredCloudScenario {
         }
     }
 
-    /// The directory was removed or moved away, and another device created a new one.
+    /// The log was removed or moved away, and another device created a new one.
     func testAnotherLedgerInTheSamePlaceDeletesNothing() async throws {
         let phone: Device<Note> = try makeDevice()
         let tablet: Device<Note> = try makeDevice()
         try await phone.engine.upload(Note("a", "tea"))
         try await phone.engine.sync()
-        try cloud.restore([:], .newFiles)
+        try cloud.restore(cloud.backup.filter { $0.key.hasSuffix("/cloud.json") }, .newFiles)
         try await tablet.engine.upload(notes("b", 9))
         try await tablet.engine.sync()
         try await settle(phone, tablet)
@@ -181,6 +181,25 @@ final class RestoredCloudTests: RestoredCloudScenario {
         XCTAssertEqual(count, 10)
         try await assertEqualEverywhere(phone, tablet)
         assertTold(phone)
+    }
+
+    /// The whole directory was replaced by another cloud's while an engine used it.
+    func testAnotherCloudInTheSamePlaceIsRefused() async throws {
+        let phone: Device<Note> = try makeDevice()
+        let tablet: Device<Note> = try makeDevice()
+        try await phone.engine.upload(Note("a", "tea"))
+        try await phone.engine.sync()
+        try cloud.restore([:], .newFiles)
+        try await tablet.engine.sync()
+        do {
+            try await phone.engine.sync()
+            XCTFail("it is another cloud")
+        } catch let error as SyncError {
+            XCTAssertEqual(error.cloudError?.code, .badDatabase)
+            XCTAssertTrue(error.message.contains("is now the cloud"), error.message)
+        }
+        let models = try await phone.engine.allModels()
+        XCTAssertEqual(models, [Note("a", "tea")])
     }
 
     func testARestoreDuringAFetchLosesNothing() async throws {

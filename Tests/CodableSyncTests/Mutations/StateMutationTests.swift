@@ -10,12 +10,12 @@ final class StateMutationTests: XCTestCase {
     private static let directory = "/device/users/1"
     private let database = FakeCloud().database(user: "alice")
 
-    private func location(_ files: SimulatedFileSystem) -> StateLocation {
+    private func location(_ files: SimulatedFileSystem) throws -> StateLocation {
         var configuration = SyncConfiguration()
         configuration.storage = .directory(URL(fileURLWithPath: "/device"))
         configuration.fileSystem = files
         configuration.seed = 1
-        return StateLocation(
+        return try StateLocation(
             database: database,
             configuration: configuration,
             zoneID: ZoneID(zoneName: "Item"),

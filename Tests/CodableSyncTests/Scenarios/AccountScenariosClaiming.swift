@@ -28,7 +28,7 @@ class AccountScenariosClaiming: AccountScenario {
 
             // The next engine finds all edits, either unclaimed or alice's.
             let left = files.crashed(keeping: .onlySynced)
-            let directory = StateLocation(
+            let directory = try StateLocation(
                 database: phone.account,
                 configuration: device.configuration(on: left),
                 zoneID: ZoneID(zoneName: "Item"),

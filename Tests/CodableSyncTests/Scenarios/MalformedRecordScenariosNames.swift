@@ -37,12 +37,12 @@ final class MalformedRecordScenariosNames: EngineScenario {
     /// B14.
     func testRecordsWithNamesThatUploadRejectsAreIgnoredAndCounted() async throws {
         let phone = try makeDevice(Note.self)
-        let names = ["caf\u{E9}", "cafe\u{301}", "_x", kelvin]
+        let names = ["caf\u{E9}", "cafe\u{301}", "_x", kelvin, "a\u{1B}[2J"]
         changePages(of: phone, adding: try (names + ["good"]).map { try record($0, title: "new") })
         try await phone.engine.fetchChanges()
         let told = try await phone.drain()
         XCTAssertEqual(told, [.updated([Note("good", "new")])])
-        XCTAssertEqual(phone.events.count { $0 == .ignoredRecords(count: 4) }, 1)
+        XCTAssertEqual(phone.events.count { $0 == .ignoredRecords(count: 5) }, 1)
         for name in names {
             let model = try await phone.engine.model(named: name)
             XCTAssertNil(model, name)

@@ -20,6 +20,19 @@ final class SummaryScenarios: EngineScenario {
         XCTAssertEqual(phone.database.modifies.flatMap(\.names), ["c"])
     }
 
+    func testStandingParkedChangesAreCountedByEverySync() async throws {
+        let phone = try makeDevice(Note.self)
+        phone.database.failItemAlways("a", CloudError(.permissionFailure))
+        try await phone.engine.upload(Note("a", "refused"))
+        for round in 1...3 {
+            let summary = try await phone.engine.sync()
+            XCTAssertEqual(counts(summary), [0, 0, 0, 0, 1], "round \(round)")
+        }
+        try await phone.engine.discard(named: ["a"])
+        let summary = try await phone.engine.sync()
+        XCTAssertEqual(counts(summary), [0, 0, 0, 0, 0])
+    }
+
     func testAnEditEqualToAnotherDevicesIsNotSent() async throws {
         let (phone, tablet) = try await makePair(Note("a", "old"))
         try await tablet.engine.upload(Note("a", "same"))

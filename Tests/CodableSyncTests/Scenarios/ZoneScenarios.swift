@@ -46,7 +46,8 @@ class ZoneScenarios: ZoneScenario {
         let (phone, tablet) = try await makePair(Note("a", "Tea"), Note("b", "Milk"))
         try await phone.engine.upload([Note("b", "Oat milk"), Note("c", "Bread")])
         try await remove(.deleted)
-        for device in [phone, tablet] { try await device.engine.sync() }
+        let summaries = [try await phone.engine.sync(), try await tablet.engine.sync()]
+        XCTAssertEqual(summaries.first?.fetched, 2, "the models that went with the zone")
         XCTAssertTrue(phone.events.all.contains(.zoneLost(.deleted)))
         let titles = try await serverTitles()
         XCTAssertEqual(titles, ["b": "Oat milk", "c": "Bread"])

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(Reasons) import RecordCoding
 import XCTest
 
 @_spi(Server) @testable import CodableSync
@@ -62,5 +63,13 @@ final class DamageAdviceTests: XCTestCase {
         let text = FileError(tooLarge: "/x", size: 20, limit: 10).message
         XCTAssertTrue(text.contains("It has 20 bytes; the limit is 10."), text)
         XCTAssertFalse(text.contains("move it away"), text)
+    }
+
+    func testAReasonThatIsASentenceIsContinuedWithOneFullStop() {
+        let reason = "\(RecordCodingError.malformedJSON(field: "", reason: "no value"))"
+        XCTAssertTrue(reason.hasSuffix("left as it is."), reason)
+        let position = LogPosition(file: 1, offset: 7, length: 1)
+        let text = UnusableLine(position: position, reason: reason).description
+        XCTAssertTrue(text.hasSuffix("left as it is. The files stay as they are."), text)
     }
 }

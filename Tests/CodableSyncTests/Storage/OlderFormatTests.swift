@@ -59,7 +59,7 @@ final class OlderFormatTests: XCTestCase {
             XCTAssertEqual(error.code, .tooOld)
             XCTAssertTrue(error.message.contains("format version 1"), error.message)
             XCTAssertTrue(error.message.contains("reads from 2"), error.message)
-            XCTAssertTrue(error.message.contains("Move the directory away"), error.message)
+            XCTAssertTrue(error.message.contains("Move its journal and snapshot files away"), error.message)
         }
         await directory.close()
         XCTAssertEqual(files.withoutLocks, before, "a file was changed")

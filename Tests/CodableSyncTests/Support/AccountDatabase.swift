@@ -101,7 +101,7 @@ final class AccountDatabase: CloudDatabase {
 
     // MARK: CloudDatabase
 
-    var identifier: String { sample.identifier }
+    var identifier: String { get throws { try sample.identifier } }
     var scope: DatabaseScope { .private }
     var limits: DatabaseLimits { sample.limits }
     var isInMemory: Bool { sample.isInMemory }

@@ -35,7 +35,7 @@ final class RefusalTests: XCTestCase {
 
     /// A5.
     func testRecordNamesWithUnusualCharactersRoundTrip() throws {
-        for name in ["a\u{0}b", "a\nb", "\r\n", "a/b", "a:b", "..", "%2F", " ", "-", "a\u{7F}"] {
+        for name in ["a/b", "a:b", "..", "%2F", " ", "-", "~", "\"", "\\"] {
             let model = Note(recordName: name)
             let record = try RecordJSON.decode(RecordJSON.encode(RecordEncoder().encode(model)))
             XCTAssertEqual(record.recordID.recordName, name)

@@ -7,10 +7,21 @@ final class LimitsTests: XCTestCase {
         for name in ["Landmark", "a b", "_defaultZone", String(repeating: "z", count: 255)] {
             XCTAssertNoThrow(try RecordLimits.checkZoneName(name), name)
         }
-        for name in ["", "_a", "é", String(repeating: "z", count: 256)] {
+        for name in ["", "_a", "é", "a\u{7}b", String(repeating: "z", count: 256)] {
             XCTAssertThrowsError(try RecordLimits.checkZoneName(name), name)
         }
         XCTAssertThrowsError(try RecordLimits.check(ZoneID(zoneName: "a", ownerName: "")))
+    }
+
+    func testControlCharactersInRecordNamesAreRefused() {
+        for name in ["a\u{0}", "\u{1B}[2J", "a\nb", "a\u{7F}"] {
+            XCTAssertThrowsError(try RecordLimits.checkRecordName(name), name.debugDescription) {
+                let text = "\($0)"
+                XCTAssertTrue(text.contains("has control characters. It needs 1 to 255 printable"), text)
+                XCTAssertFalse(text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, text)
+            }
+        }
+        XCTAssertNoThrow(try RecordLimits.checkRecordName(" ~"))
     }
 
     func testFieldAndTypeNames() {

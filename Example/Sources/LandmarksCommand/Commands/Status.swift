@@ -20,7 +20,8 @@ struct Status: AsyncParsableCommand {
             StatusReport(
                 device: device,
                 diagnostics: try await engine.diagnostics(),
-                pending: try await engine.pendingChanges()
+                pending: try await engine.pendingChanges(),
+                landmarks: try await engine.allModels().count
             )
         }
         try Output.standard.write(json ? JSONText.of(report) + "\n" : report.text)

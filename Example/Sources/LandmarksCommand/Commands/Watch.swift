@@ -1,5 +1,6 @@
 import ArgumentParser
 import CodableSync
+import Foundation
 import LandmarkModel
 
 /// Prints changes as they arrive.
@@ -9,7 +10,7 @@ struct Watch: AsyncParsableCommand {
         discussion: """
             It doesn't print landmarks that are already known; `landmarks list` does. While it runs, other \
             commands on this device exit with code 75. Ctrl-C ends it with exit code 130; if the reader of its \
-            output closes the pipe, it ends with 0.
+            output closes the pipe, it ends with 0; if the device's state is moved away, with 74.
             """
     )
 
@@ -17,16 +18,19 @@ struct Watch: AsyncParsableCommand {
 
     func run() async throws {
         let device = try options.chosenDevice()
-        var configuration = device.configuration
-        configuration.automaticallySyncs = true
         // From now on, a signal asks the command to end, and doesn't end it.
         let interruption = Interruption()
-        try await device.withEngine(configuration) { engine in
+        try await device.withEngine(automaticallySyncs: true) { engine in
+            let state = try await engine.diagnostics().stateDirectory
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await Self.follow(engine) }
                 group.addTask { try await interruption.wait() }
                 group.addTask { try await Output.standard.waitForReaderToLeave() }
-                // Whichever ends first: the signal, a closed pipe, a sync that fails.
+                if let state {
+                    let watch = StateWatch(URL(filePath: state, directoryHint: .isDirectory))
+                    group.addTask { try await watch.wait() }
+                }
+                // Whichever ends first: the signal, a closed pipe, a sync that fails, a state that was moved.
                 defer { group.cancelAll() }
                 try await group.next()
             }

@@ -4,30 +4,46 @@ import LandmarkModel
 
 /// A device: its own state, and a cloud shared with other devices.
 ///
-/// The state lies in `devices/NAME/cloud` below the home directory; for another cloud than the default one, the
-/// last part is that cloud's path, so that the state of one cloud is never used for another.
+/// The state of each cloud lies in a directory of its own, `devices/NAME/IDENTIFIER` below the home directory, so that
+/// the state of one cloud is never used for another. The identifier is in the cloud's files: a moved cloud stays the
+/// same.
 struct Device: Sendable {
     let name: String
-    let stateDirectory: URL
     let cloudDirectory: URL
+    private let isCloudGiven: Bool
+    private let statesDirectory: URL
 
     init(name: String, home: URL, cloud: URL?) {
         self.name = name
-        let usual = home.appending(path: "cloud", directoryHint: .isDirectory)
-        cloudDirectory = cloud ?? usual
-        let identifier = LocalDatabase(directory: cloudDirectory).identifier
-        let isUsual = identifier == LocalDatabase(directory: usual).identifier
-        stateDirectory =
+        isCloudGiven = cloud != nil
+        cloudDirectory = cloud ?? home.appending(path: "cloud", directoryHint: .isDirectory)
+        statesDirectory =
             home
             .appending(path: "devices", directoryHint: .isDirectory)
             .appending(path: FileName.of(name), directoryHint: .isDirectory)
-            .appending(path: isUsual ? "cloud" : FileName.of(identifier), directoryHint: .isDirectory)
+    }
+
+    /// The directory of the state for a cloud.
+    func stateDirectory(for cloud: String) -> URL {
+        statesDirectory.appending(path: FileName.of(cloud), directoryHint: .isDirectory)
+    }
+
+    /// The warning before a state is begun, if this device has one for another cloud; `nil` otherwise.
+    ///
+    /// A cloud that was removed and made again is another one. The edits that were not sent to the former are still
+    /// on this device.
+    func warning(beforeBeginning state: URL) -> String? {
+        let files = FileManager.default
+        let exists = files.fileExists(atPath: state.path)
+        guard !exists, files.fileExists(atPath: statesDirectory.path) else { return nil }
+        return "'\(cloudDirectory.path.shown)' is a new cloud for this device, which begins an empty state; "
+            + "what it has for other clouds stays in '\(statesDirectory.path.shown)'"
     }
 
     /// The configuration of a command's engine, which makes no requests on its own.
-    var configuration: SyncConfiguration {
+    private func configuration(_ state: URL) -> SyncConfiguration {
         var configuration = SyncConfiguration()
-        configuration.storage = .directory(stateDirectory)
+        configuration.storage = .directory(state)
         configuration.automaticallySyncs = false
         configuration.logHandler = { event in
             if let warning = Self.warning(of: event) {
@@ -47,29 +63,47 @@ struct Device: Sendable {
         }
     }
 
+    /// The identifier of the cloud; an empty directory becomes a cloud.
+    private func identifier(of database: LocalDatabase) throws -> String {
+        do {
+            return try database.identifier
+        } catch let error as CloudError {
+            let status: ExitStatus = isCloudGiven ? .unavailable : .inputOutput
+            throw Failure(status, "the directory of the cloud can't be used: \(error.message)")
+        }
+    }
+
     /// Opens the device for some work, and always closes it again.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration, if it isn't the usual one.
+    ///   - automaticallySyncs: Whether the engine makes requests on its own.
     ///   - body: The work.
     /// - Returns: What the work returns.
-    /// - Throws: `SyncError` if the state cannot be used, and what the work throws.
+    /// - Throws: ``Failure`` if the directory of the cloud can't be used, `SyncError` if the state can't, and what the
+    ///   work throws.
     func withEngine<Result>(
-        _ configuration: SyncConfiguration? = nil,
+        automaticallySyncs: Bool = false,
         _ body: (SyncEngine<Landmark>) async throws -> Result
     ) async throws -> Result {
         let database = LocalDatabase(directory: cloudDirectory)
-        let engine = SyncEngine<Landmark>(
-            database: database,
-            configuration: configuration ?? self.configuration
-        )
         do {
-            let result = try await body(engine)
-            try await engine.close()
-            await database.close()
-            return result
+            let state = stateDirectory(for: try identifier(of: database))
+            if let warning = warning(beforeBeginning: state) {
+                Output.standardError.tell("landmarks: \(warning)")
+            }
+            var configuration = configuration(state)
+            configuration.automaticallySyncs = automaticallySyncs
+            let engine = SyncEngine<Landmark>(database: database, configuration: configuration)
+            do {
+                let result = try await body(engine)
+                try await engine.close()
+                await database.close()
+                return result
+            } catch {
+                try await engine.close()
+                throw error
+            }
         } catch {
-            try await engine.close()
             await database.close()
             throw error
         }

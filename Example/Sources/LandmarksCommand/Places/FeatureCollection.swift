@@ -80,8 +80,16 @@ struct FeatureCollection {
         case DecodingError.dataCorrupted(let context):
             "\(path(context.codingPath, below: depth)): \(context.debugDescription)"
         // The decoder reports a number outside of its type's range by an error of its own.
-        default: "a value cannot be read: \(error)"
+        default:
+            number(in: error).map { "the number \($0.shown) is too large" }
+                ?? "a value cannot be read: \(error)"
         }
+    }
+
+    /// The number in Foundation's error for one outside of its type's range, which is not public.
+    private static func number(in error: any Error) -> String? {
+        "\(error)".wholeMatch(of: /numberIsNotRepresentableInSwift\(parsed: "(.+)"\)/)
+            .map { String($0.output.1) }
     }
 
     private static func path(_ keys: [any CodingKey], below depth: Int) -> String {

@@ -27,14 +27,20 @@ struct InputFile {
         }
     }
 
+    /// The largest input in bytes: pipes and devices may never end.
+    static let maximumSize = 256 << 20
+
     /// Reads the file.
     ///
     /// - Returns: Its bytes.
-    /// - Throws: ``Failure`` if it can't be opened or read.
+    /// - Throws: ``Failure`` if it can't be opened or read, or is larger than ``maximumSize``.
     func read() throws -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno == EIO ? .inputOutput : .noInput) }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(.inputOutput) }
+        if status.st_size > off_t(Self.maximumSize) { throw tooLarge }
         var data = Data()
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         while true {
@@ -42,11 +48,20 @@ struct InputFile {
             if count == 0 { return data }
             if count > 0 {
                 data.append(contentsOf: chunk[..<count])
+                if data.count > Self.maximumSize { throw tooLarge }
+                // JSON never contains it, so that an endless device is noticed at once.
+                if data.count == count, chunk[0] == 0 { throw notText }
             } else if errno != EINTR {
                 throw failure(errno == EISDIR ? .noInput : .inputOutput)
             }
         }
     }
+
+    private var tooLarge: Failure {
+        Failure(.badData, "'\(shownPath)' has more than \(Self.maximumSize >> 20) MB; split it")
+    }
+
+    private var notText: Failure { Failure(.badData, "'\(shownPath)' isn't text") }
 
     private func failure(_ status: ExitStatus) -> Failure {
         Failure(status, "'\(shownPath)' cannot be read: \(String(cString: strerror(errno)))")

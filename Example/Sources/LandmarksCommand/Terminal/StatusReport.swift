@@ -22,6 +22,9 @@ struct StatusReport: Encodable, Equatable {
     var cloud: String
     /// The user whose state this is; `nil` before the first sync.
     var account: String?
+    /// The number of landmarks on this device, as `list` prints them.
+    var landmarks: Int
+    /// How many records the cloud is known to have.
     var known: Int
     var pending: [Pending]
     var parked: [Parked]
@@ -30,11 +33,13 @@ struct StatusReport: Encodable, Equatable {
     init(
         device: Device,
         diagnostics: SyncDiagnostics,
-        pending: [PendingChange<Landmark>]
+        pending: [PendingChange<Landmark>],
+        landmarks: Int
     ) {
         self.device = device.name
-        state = diagnostics.stateDirectory ?? device.stateDirectory.path
-        cloud = diagnostics.cloud
+        self.landmarks = landmarks
+        state = diagnostics.stateDirectory ?? device.stateDirectory(for: diagnostics.cloud).path
+        cloud = device.cloudDirectory.path
         account = diagnostics.userRecordName
         known = diagnostics.knownCount
         lastSync = diagnostics.lastFetch
@@ -47,7 +52,7 @@ struct StatusReport: Encodable, Equatable {
     }
 
     private enum CodingKeys: CodingKey {
-        case device, state, cloud, account, known, pending, parked, lastSync
+        case device, state, cloud, account, landmarks, known, pending, parked, lastSync
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -56,6 +61,7 @@ struct StatusReport: Encodable, Equatable {
         try container.encode(state, forKey: .state)
         try container.encode(cloud, forKey: .cloud)
         try container.encode(account, forKey: .account)
+        try container.encode(landmarks, forKey: .landmarks)
         try container.encode(known, forKey: .known)
         try container.encode(pending, forKey: .pending)
         try container.encode(parked, forKey: .parked)
@@ -69,7 +75,7 @@ struct StatusReport: Encodable, Equatable {
             "state      \(state.shown)",
             "cloud      \(cloud.shown)",
             "account    \(account?.shown ?? "unknown before the first sync")",
-            "known      \(known)",
+            "landmarks  \(landmarks), \(known) of them in the cloud",
             "last sync  \(lastSync.map { $0.formatted(.iso8601) } ?? "never")",
             "pending    \(pending.isEmpty ? "0: \(EmptyList.pending)" : "\(pending.count)")",
         ]

@@ -1,6 +1,7 @@
 import Dispatch
 
 public import struct Foundation.Date
+import class Foundation.Thread
 
 /// A ledger in a directory that several processes can use at the same time.
 ///
@@ -106,6 +107,29 @@ public import struct Foundation.Date
         }
         try result.get()
         return store.changesByOthers
+    }
+
+    /// The identity of the cloud in the directory, which stays the same when the directory is moved, copied, or
+    /// restored from a backup.
+    ///
+    /// An empty or missing directory becomes a cloud with a random identity. The call blocks: usually for as long as it
+    /// takes to read a small file, and while another process makes the cloud.
+    ///
+    /// - Returns: The identity.
+    /// - Throws: ``LedgerDirectoryError``.
+    package func identity() throws(LedgerDirectoryError) -> String {
+        var attempts = lockTimeout.components.seconds * 1000
+        while true {
+            let isClosed = line.withLock { $0.isClosed }
+            switch queue.sync(execute: { Result { try store.identify(isClosed: isClosed) } }) {
+            case .success(.known(let identity)): return identity
+            case .success(.waiting(let processID)):
+                attempts -= 1
+                if attempts <= 0 { throw tooLate(processID, isClosed: false) }
+                Thread.sleep(forTimeInterval: 0.001)
+            case .failure(let error): throw LedgerDirectoryError(error)
+            }
+        }
     }
 
     /// Compacts the files regardless of their size, and returns when the compaction is done.

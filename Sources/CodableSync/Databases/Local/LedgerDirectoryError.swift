@@ -84,6 +84,7 @@ extension LogAdvice {
     static let cloud = LogAdvice(
         damaged: CloudLedger.adviceToReplace,
         unusable: CloudLedger.adviceToReplace,
-        tooOld: "Move the directory away to start with an empty cloud; devices upload again what they have."
+        tooOld: "Move its journal and snapshot files away, but not cloud.json, to start with an empty cloud; "
+            + "devices upload again what they have."
     )
 }

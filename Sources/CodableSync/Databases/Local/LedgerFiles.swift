@@ -141,8 +141,8 @@ struct LedgerFiles: Sendable {
         let file = path.appending(path: LogFileName(identifier: position.file).text).shortenedForMessage
         return LedgerDirectoryError(
             .damaged,
-            message: "\"\(file)\" has a line at byte \(position.offset) that cannot be read: \(reason). "
-                + CloudLedger.adviceToReplace
+            message: "\"\(file)\" has a line at byte \(position.offset) that cannot be read: "
+                + "\(reason.withoutPeriod). \(CloudLedger.adviceToReplace)"
         )
     }
 }

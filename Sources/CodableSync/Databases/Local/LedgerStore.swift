@@ -29,7 +29,7 @@ final class LedgerStore: @unchecked Sendable {
         case journal(LogStamp?)
     }
 
-    private let files: LedgerFiles
+    let files: LedgerFiles
     private let limits: LedgerLimits
     private let options: LedgerOptions
     private let compactionSize: UInt64
@@ -41,6 +41,8 @@ final class LedgerStore: @unchecked Sendable {
     private let othersChanges = Locked(0)
 
     private var loaded: Loaded?
+    /// The cloud's identity, once it was asked for.
+    var identity: String?
     /// The epoch in which this process writes; a new one starts whenever another process may have written
     /// last.
     private var epoch: UInt64 = 0
@@ -90,7 +92,10 @@ final class LedgerStore: @unchecked Sendable {
     }
 
     /// Tries to take the lock that ``serve(_:under:)`` needs.
-    func lock() throws(FileError) -> LockOutcome { try files.lock() }
+    func lock() throws -> LockOutcome {
+        if loaded == nil { try files.checkContents() }
+        return try files.lock()
+    }
 
     /// Asks the process that holds the lock for a turn.
     func wantLock() { files.wantLock() }
@@ -209,7 +214,17 @@ final class LedgerStore: @unchecked Sendable {
         }
     }
 
+    /// The ledger's own identifier; an empty directory becomes a ledger.
+    func ledgerIdentifier() throws -> String {
+        try catchUp()
+        guard let loaded else { throw LedgerDirectoryError.closed }
+        // A new ledger is this process's own change.
+        seen = .journal(loaded.log.newestJournal)
+        return loaded.ledger.identifier
+    }
+
     private func load() throws {
+        try checkIdentity()
         let identifier = newIdentifier()
         let (log, ledger, seal) = try files.load(named: identifier, ledger(named:))
         epoch = newEpoch()

@@ -20,6 +20,10 @@ public import struct Foundation.URL
 /// was opened thousands of times: its change token counts as expired, and records that only it has count as
 /// deleted.
 ///
+/// The cloud's identity is in its file `cloud.json`, so you can move the whole directory: states of engines find it again.
+/// A directory that is removed and made again is another cloud; an engine's state of the former is not opened for it. To
+/// start over with the same devices, remove the journal and snapshot files and keep `cloud.json`.
+///
 /// Processes take turns. If one hangs during its turn, the others' requests fail after 20 seconds with an
 /// error that names it, and engines retry them as after a network failure.
 ///
@@ -110,8 +114,19 @@ public final class LocalDatabase: CloudDatabase {
     /// The default user.
     public static let defaultUser = "local"
 
-    /// The directory's path without symbolic links, so that databases in one directory are the same cloud.
-    public var identifier: String { LocalFileSystem.canonicalPath(of: ledger.path) }
+    /// The random name in the directory's `cloud.json`: a moved directory, a copy and a restored backup stay the same
+    /// cloud.
+    ///
+    /// The first access reads the disk. It makes a new cloud if the directory is empty or missing.
+    public var identifier: String {
+        get throws {
+            do throws(LedgerDirectoryError) {
+                return try ledger.identity()
+            } catch {
+                throw CloudError(error)
+            }
+        }
+    }
 
     /// The private database.
     public var scope: DatabaseScope { .private }

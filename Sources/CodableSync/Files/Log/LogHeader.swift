@@ -67,20 +67,21 @@ extension LogHeader {
         _ membership: LogMembership
     ) throws -> (headers: [LogHeader], foreignFiles: [LogFileName: String]) {
         var headers: [LogHeader] = []
-        var foreignFiles: [LogFileName: String] = [:]
+        var misnamed: [LogFileName: LogHeader] = [:]
         for name in names {
             let file = try place.fileSystem.openFile(at: place.path(name), for: .reading)
             defer { file.close() }
             guard let header = try read(file, name, in: place) else { continue }
-            if header.name == name {
-                headers.append(header)
-            } else {
-                foreignFiles[name] = "it is a copy of \(header.name.text)"
-            }
+            if header.name == name { headers.append(header) } else { misnamed[name] = header }
         }
-        if headers.isEmpty { return (headers, foreignFiles) }
-        foreignFiles.merge(try membership.foreignFiles(headers)) { $1 }
-        return (headers.filter { foreignFiles[$0.name] == nil }, foreignFiles)
+        let others = try headers.isEmpty ? [:] : membership.foreignFiles(headers)
+        let own = headers.filter { others[$0.name] == nil }
+        // The file may be a copy of one of the log's files, or come from a log that has nothing to do with it.
+        let foreignFiles = misnamed.mapValues { header in
+            let isCopy = own.contains { $0.log == header.log }
+            return isCopy ? "it is a copy of \(header.name.text)" : "it is \(header.name.text) of another log"
+        }
+        return (own, foreignFiles.merging(others) { $1 })
     }
 
     /// The files without a readable header whose numbers are far from those of the files that have one.

@@ -123,7 +123,7 @@ extension SyncContext {
         summary.deleted = totals.deleted - before.deleted
         summary.fetched = totals.fetched - before.fetched
         summary.conflictsResolved = totals.conflictsResolved - before.conflictsResolved
-        summary.parked = totals.parked - before.parked
+        summary.parked = state.parkedQueue.count
         summary.pending = state.pendingCount - state.parkedQueue.count
         return summary
     }

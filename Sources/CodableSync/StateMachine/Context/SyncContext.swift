@@ -87,9 +87,8 @@ struct SyncContext: Sendable {
         .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
     }
 
-    mutating func park(_ key: RecordKey, _ reason: ParkReason) -> [JournalEntry] {
-        counts.countParked()
-        return [.sending(.parked(key, reason)), note(.parked, key.recordName, reason.message)]
+    func park(_ key: RecordKey, _ reason: ParkReason) -> [JournalEntry] {
+        [.sending(.parked(key, reason)), note(.parked, key.recordName, reason.message)]
     }
 
     /// Queues a look-up that survives a restart.

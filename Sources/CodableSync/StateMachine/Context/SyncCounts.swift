@@ -9,7 +9,6 @@ struct SyncCounts: Equatable, Sendable {
 
     mutating func countSent() { totals.sent += 1 }
     mutating func countDeleted() { totals.deleted += 1 }
-    mutating func countParked() { totals.parked += 1 }
     mutating func countResolved() { totals.conflictsResolved += 1 }
 
     /// Counts a record that another device has changed.

@@ -79,7 +79,6 @@ struct ConflictMachine: Sendable {
             if result.isOwnWrite { context.counts.countSent() }
             return []
         case .failed(let reason):
-            context.counts.countParked()
             return [context.note(.parked, item.name, reason.message)]
         case .client, .redated: return decided(item, .client, &context)
         case .merged: return decided(item, .merged, &context)

@@ -315,6 +315,9 @@ struct ZoneMachine: Sendable {
         // Nothing is requested until the loss is stored.
         doubt = doubt ?? CloudError(.zoneNotFound)
         context.tell(.zoneLost)
+        if reason == .deleted {
+            for key in context.state.sortedKeys(in: number) { context.countForeignDeletion(key) }
+        }
         let position = token ?? (isFeedPositionLost ? nil : context.state.summary.databaseToken)
         isFeedPositionLost = false
         let message = "\(SyncEvent.zoneLost(reason))"

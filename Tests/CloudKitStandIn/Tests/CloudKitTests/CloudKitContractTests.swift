@@ -9,7 +9,7 @@ final class CloudKitContractTests: AdapterContract {
     func testConnectionsToOneContainerAreTheSameCloud() async throws {
         let (first, second) = try await (makeDatabase(), makeSecondConnection())
         XCTAssertFalse(first as? CloudKitDatabase === second as? CloudKitDatabase)
-        XCTAssertEqual(first.identifier, second.identifier)
+        XCTAssertEqual(try first.identifier, try second.identifier)
         XCTAssertFalse(first.isInMemory)
     }
 }

@@ -55,7 +55,7 @@ final class CloudKitReadmeTests: XCTestCase {
         }
         let database = await engine.core.database
         XCTAssertTrue(database is CloudKitDatabase)
-        XCTAssertEqual(database.identifier, "\(StandIn.defaultContainer)/private")
+        XCTAssertEqual(try database.identifier, "\(StandIn.defaultContainer)/private")
         XCTAssertNoThrow(try engine.core.checkConfiguration())
     }
 
