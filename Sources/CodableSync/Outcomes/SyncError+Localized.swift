@@ -19,6 +19,7 @@ extension SyncError: LocalizedError {
         case .cloud: cloudError?.errorDescription ?? "The cloud isn't available right now."
         case .stopped: "Syncing is paused."
         case .closed: "Your data isn't open right now."
+        case .userChanged: "This change wasn't saved, because another user has signed in."
         }
     }
 }

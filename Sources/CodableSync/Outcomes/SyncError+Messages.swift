@@ -118,6 +118,9 @@ extension SyncError {
             "The engine is stopped. Call start first."
         case .closed:
             "The engine is closed. Create a new one."
+        case .userChanged:
+            "Another user has signed in, and the change\(records) was made to the former user's models. Nothing was "
+                + "queued; show the current user's models."
         }
     }
 

@@ -127,5 +127,7 @@ extension SyncError {
         case stopped
         /// The engine is closed.
         case closed
+        /// Another user has signed in: the call was about the former user's models. Nothing was queued.
+        case userChanged
     }
 }

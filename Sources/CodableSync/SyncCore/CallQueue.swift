@@ -8,7 +8,8 @@ import struct Foundation.Date
 /// Calls wait in one line, and each has its turn when the call before it has ended. An edit may have to wait
 /// for the app's actor to run its closure, so it is not part of the line, and only calls for its records wait
 /// for it. A call that waits for an edit is *delayed*: it leaves the line as well, and only later calls for
-/// its records wait for it.
+/// its records wait for it. A call about all records, such as a sync, waits for everything before it, and holds
+/// up nothing while it waits for an edit.
 final class CallQueue: Sendable {
     /// A call's place in the queue.
     final class Ticket: Sendable {
@@ -20,19 +21,23 @@ final class CallQueue: Sendable {
         let date: Date
         /// The number of user switches that had begun when the call was made.
         let generation: Int
+        /// The core's session whose models the call is about; `nil` if it is about no session in particular.
+        let session: Int?
 
         fileprivate init(
             _ id: UInt64,
             in queue: CallQueue,
             of names: [ExactName] = [],
             at date: Date,
-            generation: Int
+            generation: Int,
+            session: Int? = nil
         ) {
             self.id = id
             self.queue = queue
             self.names = names
             self.date = date
             self.generation = generation
+            self.session = session
         }
 
         /// Waits until all calls have ended that this call must not overtake.
@@ -77,6 +82,8 @@ final class CallQueue: Sendable {
         var delayed: [ExactName: UInt64] = [:]
         var due: [Receipt] = []
         var generation = 0
+        /// The error of all calls that are made from now on.
+        var refusal: (any Error)?
     }
 
     private let state = Locked(State())
@@ -95,12 +102,36 @@ final class CallQueue: Sendable {
     ///   - names: The records that the call changes.
     ///   - isEdit: Whether only calls for these records wait for the call.
     ///   - date: When the call was made.
+    ///   - session: The core's session whose models the call is about, if it is about one.
     /// - Returns: The place.
-    func take(_ names: [String] = [], isEdit: Bool = false, at date: Date) -> Ticket {
+    func take(
+        _ names: [String] = [],
+        isEdit: Bool = false,
+        at date: Date,
+        session: Int? = nil
+    ) -> Ticket {
         let names = names.map { ExactName($0) }
         return state.withLock { state in
             let id = state.append(names, isEdit: isEdit)
-            return Ticket(id, in: self, of: names, at: date, generation: state.generation)
+            return Ticket(
+                id,
+                in: self,
+                of: names,
+                at: date,
+                generation: state.generation,
+                session: session
+            )
+        }
+    }
+
+    /// Takes a place for a call about all records, which waits for all calls before it, edits included.
+    ///
+    /// - Parameter date: When the call was made.
+    /// - Returns: The place. Later calls do not wait for it if it waits for an edit.
+    func takeForAllRecords(at date: Date) -> Ticket {
+        state.withLock { state in
+            let id = state.appendForAllRecords()
+            return Ticket(id, in: self, at: date, generation: state.generation)
         }
     }
 
@@ -131,10 +162,35 @@ final class CallQueue: Sendable {
     func beginSwitch(at date: Date) -> Ticket {
         state.withLock { state in
             state.generation += 1
-            let id = state.insert(CallQueue.Place(), behind: Set(state.places.keys))
-            _ = state.end(id)
-            return Ticket(id, in: self, at: date, generation: state.generation)
+            return Ticket(state.insertBehindAll(), in: self, at: date, generation: state.generation)
         }
+    }
+
+    /// Makes all later calls throw an error.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - date: The current date.
+    /// - Returns: A place that has its turn when all earlier calls have ended, edits included.
+    func refuseLaterCalls(with error: any Error, at date: Date) -> Ticket {
+        state.withLock { state in
+            state.refusal = error
+            return Ticket(state.insertBehindAll(), in: self, at: date, generation: state.generation)
+        }
+    }
+
+    /// Whether no call and no receipt waits.
+    var isEmpty: Bool { state.withLock { $0.places.isEmpty } }
+
+    /// Returns once all calls have ended that were made before, edits included.
+    ///
+    /// - Parameter date: The current date.
+    /// - Throws: The error for which the engine could not be opened; `CancellationError`.
+    func waitForAll(at date: Date) async throws {
+        let place = state.withLock { state in
+            Ticket(state.insertBehindAll(), in: self, at: date, generation: state.generation)
+        }
+        try await place.turn()
     }
 
     private func turn(of id: UInt64) async throws {
@@ -185,7 +241,9 @@ extension CallQueue.State {
         if receipt == nil { blockers.formUnion(names.compactMap { edits[$0] }) }
         let isInLine = !isEdit && blockers.isEmpty
         if let last { blockers.insert(last) }
-        let id = insert(CallQueue.Place(names: isInLine ? [] : names, receipt: receipt), behind: blockers)
+        let failure = receipt == nil ? refusal : nil
+        let place = CallQueue.Place(names: isInLine ? [] : names, receipt: receipt, failure: failure)
+        let id = insert(place, behind: blockers)
         if isInLine {
             last = id
         } else if isEdit {
@@ -193,6 +251,23 @@ extension CallQueue.State {
         } else {
             for name in names { delayed[name] = id }
         }
+        return id
+    }
+
+    /// Adds a call about all records.
+    ///
+    /// It is part of the line, unless it waits for an edit or a delayed call.
+    fileprivate mutating func appendForAllRecords() -> UInt64 {
+        if edits.isEmpty, delayed.isEmpty { return append([]) }
+        var blockers = Set(edits.values).union(delayed.values)
+        if let last { blockers.insert(last) }
+        return insert(CallQueue.Place(failure: refusal), behind: blockers)
+    }
+
+    /// Adds a place that delays no other call, behind all others.
+    fileprivate mutating func insertBehindAll() -> UInt64 {
+        let id = insert(CallQueue.Place(), behind: Set(places.keys))
+        _ = end(id)
         return id
     }
 

@@ -5,8 +5,11 @@ extension SyncCore {
     // MARK: Calls that wait for the cloud
 
     /// Makes a call that waits for the cloud.
+    ///
+    /// A push needs none of the calls before it, so its fetch waits for no edit's closure.
     nonisolated func sync(_ parts: SyncParts) async throws -> SyncSummary {
-        let ticket = callQueue.take(at: now.wall)
+        let isHint = parts.contains(.hint)
+        let ticket = isHint ? callQueue.take(at: now.wall) : callQueue.takeForAllRecords(at: now.wall)
         defer { ticket.end() }
         try Task.checkCancellation()
         return try await sync(parts, ticket)
@@ -37,7 +40,10 @@ extension SyncCore {
         case .summary(var summary):
             summary.undecodable = await undecodableCount(among: fetchedVersions[call] ?? [])
             return summary
-        case .failed(let error): throw error
+        case .failed(let error):
+            // What the sync needed may fail because the files are being closed.
+            if case .closed = phase { throw SyncError.closed }
+            throw error
         case .done: throw CancellationError()
         }
     }
@@ -81,7 +87,10 @@ extension SyncCore {
     }
 
     nonisolated func delete(_ recordNames: [String]) async throws {
-        let ticket = callQueue.take(recordNames, at: now.wall.rounded)
+        try await delete(recordNames, callQueue.take(recordNames, at: now.wall.rounded))
+    }
+
+    nonisolated func delete(_ recordNames: [String], _ ticket: CallQueue.Ticket) async throws {
         defer { ticket.end() }
         try Task.checkCancellation()
         if recordNames.isEmpty { return }
@@ -132,10 +141,14 @@ extension SyncCore {
 
     /// Waits for a call's turn, opens the state if necessary, and processes the receipts that are due.
     ///
-    /// - Throws: ``SyncError``: the reason why the state cannot be used.
+    /// - Throws: ``SyncError``: the reason why the state cannot be used, or `userChanged` if the call is about
+    ///   another user's models.
     func enter(_ ticket: CallQueue.Ticket) async throws {
         try await ticket.turn()
         try await ready(for: ticket)
+        if let session = ticket.session, session != self.session {
+            throw SyncError(.userChanged, recordNames: ticket.names.map(\.text))
+        }
         takeReceipts(for: ticket.names)
     }
 

@@ -1,7 +1,33 @@
 /// Ending a core.
 extension SyncCore {
-    /// Stores what is queued, and releases the directory.
-    func close() async {
+    /// How long closing waits for the calls before it: the closure of an edit may wait for an actor that the app
+    /// blocks while it ends.
+    static var patience: Duration { .seconds(5) }
+
+    /// Stores the calls before this one, and releases the directory.
+    nonisolated func close() async {
+        let place = callQueue.refuseLaterCalls(with: SyncError.closed, at: now.wall)
+        if !callQueue.isEmpty { await waitForCalls(before: place) }
+        await endStored()
+    }
+
+    /// Waits until the calls before a place have ended, for a limited time.
+    private nonisolated func waitForCalls(before place: CallQueue.Ticket) async {
+        let (clock, queue) = (clock, callQueue)
+        let limit = clock.now.monotonic + Self.patience
+        let timer = Task {
+            try await clock.sleep(until: limit)
+            queue.fail(with: SyncError.closed)
+        }
+        defer { timer.cancel() }
+        do {
+            try await place.turn()
+        } catch {
+            // The calls throw this error themselves, or the closing task is cancelled and waits no longer.
+        }
+    }
+
+    private func endStored() async {
         await end { core in
             // Edits that are queued for the disk are stored, and their calls return.
             await core.journal?.close()

@@ -40,7 +40,7 @@ extension SyncCore {
 
     /// Delivers an element without records; a stream that was cancelled in the meantime ends by itself.
     func deliver(_ stream: StreamID, _ mark: StreamMark) {
-        model.element(mark, for: stream).handOver()
+        model.element(mark, for: stream, session).handOver()
     }
 
     /// The versions below the pending edits among these changes, by handle of the edit.

@@ -5,10 +5,21 @@ extension SyncCore {
         let signals = database.nearest { $0 as? any SignalTracking }
         repeat {
             if case .closed = phase { break }
+            await waitForCalls()
             takeAllReceipts()
             await signals?.waitUntilSignalsAreTaken()
             await wait { $0.isIdle }
-        } while signals?.areSignalsTaken == false && !Task.isCancelled
+        } while (signals?.areSignalsTaken == false || !callQueue.isEmpty) && !Task.isCancelled
+    }
+
+    /// Returns once all calls that were made before have ended.
+    private func waitForCalls() async {
+        if callQueue.isEmpty { return }
+        do {
+            try await callQueue.waitForAll(at: now.wall)
+        } catch {
+            // The calls throw this error themselves, or the waiting task is cancelled.
+        }
     }
 
     /// Whether there is nothing to do at the clock's time, apart from signals that are still in the

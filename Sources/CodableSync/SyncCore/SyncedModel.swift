@@ -21,8 +21,8 @@ protocol SyncedModel: ModelRules {
         for stream: StreamID
     ) -> any StreamElement
 
-    /// Creates an element without records.
-    func element(_ mark: StreamMark, for stream: StreamID) -> any StreamElement
+    /// Creates an element without records; the elements after a reset are of this session.
+    func element(_ mark: StreamMark, for stream: StreamID, _ session: Int) -> any StreamElement
 
     /// Claims a stream's request; returns `nil` if there is none, or if it has been claimed already.
     func claim(_ stream: StreamID) -> StreamKind?

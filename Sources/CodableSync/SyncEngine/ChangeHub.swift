@@ -17,6 +17,8 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var isAsked = false
         /// Whether the engine has claimed the request.
         var isClaimed = false
+        /// The core's session at the last reset.
+        var session: Int?
     }
 
     private struct State {
@@ -44,6 +46,11 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
 
     /// Whether a stream has not ended; it may have made no request yet.
     func isOpen(_ id: StreamID) -> Bool { state.withLock { $0.streams[id] != nil } }
+
+    /// The core's session whose models a stream delivers since its last reset; `nil` before the first one.
+    ///
+    /// In a loop over the stream, it is the session of the element that the loop handles.
+    func session(of id: StreamID) -> Int? { state.withLock { $0.streams[id]?.session } }
 
     /// Creates a stream, which is live from its first request until its last copy is gone.
     func stream(_ kind: StreamKind = .changes) -> AsyncStream<ModelChange<Model>> {
@@ -112,13 +119,20 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         }
     }
 
-    /// Passes an element to a stream; returns `false` if no task waits for it any more.
-    func resume(_ id: StreamID, with change: ModelChange<Model>) -> Bool {
+    /// Passes an element to a stream.
+    ///
+    /// - Parameters:
+    ///   - id: The stream.
+    ///   - change: The element.
+    ///   - session: The core's session from this element on; `nil` if it is the former element's.
+    /// - Returns: Whether a task still waits for the element.
+    func resume(_ id: StreamID, with change: ModelChange<Model>, _ session: Int? = nil) -> Bool {
         let names = change.names
         let waiter = state.withLock { state -> Waiter? in
             guard let stream = state.streams[id], !stream.waiters.isEmpty else { return nil }
             state.streams[id]?.isAsked = false
             state.streams[id]?.held = names
+            if let session { state.streams[id]?.session = session }
             return state.streams[id]?.waiters.removeFirst()
         }
         waiter?.resume(returning: change)

@@ -5,6 +5,8 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
     private let stream: StreamID
     private let hub: ChangeHub<Model>
     private var change: ModelChange<Model>?
+    /// The core's session that a reset begins with.
+    private var session: Int?
     private(set) var undecodable: [UndecodableChange] = []
     private(set) var overtaken: [RecordKey] = []
 
@@ -38,11 +40,13 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
     }
 
     /// Creates an element without records.
-    init(_ mark: StreamMark, for stream: StreamID, of hub: ChangeHub<Model>) {
+    init(_ mark: StreamMark, for stream: StreamID, _ session: Int, of hub: ChangeHub<Model>) {
         self.stream = stream
         self.hub = hub
         switch mark {
-        case .reset: change = .reset
+        case .reset:
+            change = .reset
+            self.session = session
         case .replayed: change = .replayed
         }
     }
@@ -51,7 +55,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
 
     func handOver() {
         // A stream that was cancelled in the meantime has not accepted the element, and ends by itself.
-        if let change { _ = hub.resume(stream, with: change) }
+        if let change { _ = hub.resume(stream, with: change, session) }
     }
 
     mutating func leaveOut(_ keys: [RecordKey]) {

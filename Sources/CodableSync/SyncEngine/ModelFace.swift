@@ -16,8 +16,8 @@ struct ModelFace<Model: RecordCodable>: SyncedModel {
         ModelElement(items, over: below, from: contents, coding, for: stream, of: hub)
     }
 
-    func element(_ mark: StreamMark, for stream: StreamID) -> any StreamElement {
-        ModelElement(mark, for: stream, of: hub)
+    func element(_ mark: StreamMark, for stream: StreamID, _ session: Int) -> any StreamElement {
+        ModelElement(mark, for: stream, session, of: hub)
     }
 
     func claim(_ stream: StreamID) -> StreamKind? { hub.claim(stream) }

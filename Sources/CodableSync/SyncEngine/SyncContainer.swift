@@ -64,10 +64,15 @@ public final class SyncContainer: Sendable {
         try await core.deactivate()
     }
 
-    /// Stores queued edits, ends requests and streams, and releases the state directory.
+    /// Stores the calls that were made before, ends requests and streams, and releases the state directory.
     ///
-    /// If the state's files are being compacted, the call waits until that is done. Later calls throw
-    /// ``SyncError/Code-swift.enum/closed``. The next engine that opens this state sends the pending changes.
+    /// Calls that change models after this one throw ``SyncError/Code-swift.enum/closed``. The next engine that opens
+    /// this state sends the pending changes.
+    ///
+    /// An earlier edit may wait for the actor of its closure. So don't block that actor until this call returns: after
+    /// 5 seconds, or once this call's task is cancelled, calls that still wait throw
+    /// ``SyncError/Code-swift.enum/closed`` as well. If the state's files are being compacted, the call waits until that
+    /// is done.
     ///
     /// - Throws: Never, but a later version may throw.
     public func close() async throws {
@@ -89,8 +94,8 @@ public final class SyncContainer: Sendable {
 
     /// Sends and fetches, and returns when both are done.
     ///
-    /// Returns when every change queued before the call has been tried, and a fetch that began after the call has
-    /// ended. Concurrent calls share requests. The call cuts the engine's own waits after failures short, but not a
+    /// Returns when the change of every call made before has been tried, and a fetch that began after the call has
+    /// ended. It waits for earlier edits whose closures have not run yet. Concurrent calls share requests. The call cuts the engine's own waits after failures short, but not a
     /// wait that the server has ordered. You can call it from a loop over ``SyncEngine/changes``, and from a task
     /// that a resolver starts.
     ///
@@ -111,7 +116,7 @@ public final class SyncContainer: Sendable {
         }
     }
 
-    /// Sends queued changes, and returns when all have been tried.
+    /// Sends the changes of all calls made before, and returns when all have been tried.
     ///
     /// Use this when the app is about to be suspended. It fetches nothing, and cuts the engine's wait after a
     /// failure short.
@@ -184,10 +189,10 @@ public final class SyncContainer: Sendable {
 
     /// Returns once the engine has nothing left to do at the clock's current time, for tests.
     ///
-    /// At that moment the engine isn't requesting, storing, decoding, resolving or delivering anything, no timer is
-    /// due, and every signal from the database has been received. The call does not wait for a later time, for the
-    /// app or for the network: advance the clock, take elements from ``SyncEngine/changes`` or restore the network,
-    /// and call it again. It knows the signals of ``FakeDatabase``, ``LocalDatabase``, and a
+    /// At that moment no call that was made before is waiting, the engine isn't requesting, storing, decoding,
+    /// resolving or delivering anything, no timer is due, and every signal from the database has been received. The
+    /// call does not wait for a later time, for the app or for the network: advance the clock, take elements from
+    /// ``SyncEngine/changes`` or restore the network, and call it again. It knows the signals of ``FakeDatabase``, ``LocalDatabase``, and a
     /// database around one of them (``CloudDatabase/wrappedDatabase``), and also waits until your own stream of
     /// signals has received them.
     ///

@@ -24,7 +24,7 @@ extension SyncEngine {
     /// - Throws: ``SyncError`` if the subscription could not be deleted; syncing is stopped all the same.
     public func deactivate() async throws { try await container.deactivate() }
 
-    /// ``SyncContainer/close()``: stores queued edits, ends requests and streams, and releases the state directory.
+    /// ``SyncContainer/close()``: stores earlier calls, ends requests and streams, and releases the state directory.
     ///
     /// - Throws: Never, but a later version may throw.
     public func close() async throws { try await container.close() }

@@ -65,7 +65,7 @@ extension SyncEngine {
     }
 
     @concurrent
-    private func encode(
+    func encode(
         _ draft: Model,
         editedFrom original: Model?,
         at date: Date

@@ -88,20 +88,39 @@ extension SyncEngine {
         return try await perform(edited, change)
     }
 
+    /// Edits a model with a place that was taken before.
+    func edit(
+        _ model: Model,
+        at ticket: CallQueue.Ticket,
+        _ change: (inout Model) throws -> Void
+    ) async throws {
+        let edited = EditedRecords(names: [model.recordName], models: [model], ifMissing: .fail)
+        _ = try await perform(edited, at: ticket, change)
+    }
+
     // MARK: Parts
 
     private func perform(
         _ edited: EditedRecords<Model>,
         _ change: (inout Model) throws -> Void
     ) async throws -> [ModelEdit<Model>] {
-        try await reportingRefusal(of: edited.names) { try await queueEdits(edited, change) }
+        let ticket = core.callQueue.take(edited.names, isEdit: true, at: core.now.wall.rounded)
+        return try await perform(edited, at: ticket, change)
+    }
+
+    private func perform(
+        _ edited: EditedRecords<Model>,
+        at ticket: CallQueue.Ticket,
+        _ change: (inout Model) throws -> Void
+    ) async throws -> [ModelEdit<Model>] {
+        try await reportingRefusal(of: edited.names) { try await queueEdits(edited, ticket, change) }
     }
 
     private func queueEdits(
         _ edited: EditedRecords<Model>,
+        _ ticket: CallQueue.Ticket,
         _ change: (inout Model) throws -> Void
     ) async throws -> [ModelEdit<Model>] {
-        let ticket = core.callQueue.take(edited.names, isEdit: true, at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
         try core.checkNames(edited.names)

@@ -98,6 +98,10 @@ extension SyncEngine {
 
     private func queue(_ models: [Model]) async throws {
         let ticket = core.callQueue.take(models.map(\.recordName), at: core.now.wall.rounded)
+        try await queue(models, ticket)
+    }
+
+    func queue(_ models: [Model], _ ticket: CallQueue.Ticket) async throws {
         defer { ticket.end() }
         try Task.checkCancellation()
         if models.isEmpty { return }
@@ -142,9 +146,12 @@ extension SyncEngine {
 
     /// The version that a model carries as its original.
     private func original(of model: Model) -> Draft.Original {
-        guard let blob = (model as? any SystemFieldsStoring)?.systemFields,
-            let tag = SystemFields.changeTag(inBlob: blob)
-        else { return .whole }
-        return .version(changeTag: tag)
+        changeTag(of: model).map { .version(changeTag: $0) } ?? .whole
+    }
+
+    /// The change tag of the version that a model carries.
+    func changeTag(of model: Model) -> String? {
+        guard let blob = (model as? any SystemFieldsStoring)?.systemFields else { return nil }
+        return SystemFields.changeTag(inBlob: blob)
     }
 }

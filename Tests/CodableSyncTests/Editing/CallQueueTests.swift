@@ -150,6 +150,54 @@ final class CallQueueTests: XCTestCase {
         assertARequest(accepting: "A", isDueAfterTheEndOf: first, second)
     }
 
+    // MARK: Calls about all records
+
+    func testACallAboutAllRecordsWaitsForEveryCallBeforeIt() async throws {
+        let before = [
+            queue.take(["A"], at: date), queue.take(["B"], isEdit: true, at: date),
+            queue.take(["B"], at: date), queue.take(["C"], isEdit: true, at: date),
+        ]
+        let call = queue.takeForAllRecords(at: date)
+        try await assertTheTurn(of: call, isAfterTheEndOf: before)
+        call.end()
+        XCTAssertTrue(queue.isEmpty)
+    }
+
+    func testACallAboutAllRecordsThatWaitsForAnEditHoldsUpNoOther() async throws {
+        let edit = queue.take(["A"], isEdit: true, at: date)
+        let call = queue.takeForAllRecords(at: date)
+        let later = queue.take(["B"], at: date)
+        try await later.turn()
+        later.end()
+        try await assertTheTurn(of: call, isAfterTheEndOf: [edit])
+        call.end()
+    }
+
+    func testACallAboutAllRecordsIsInLineIfThereIsNoEdit() async throws {
+        let call = queue.takeForAllRecords(at: date)
+        let later = queue.take(["B"], at: date)
+        try await assertTheTurn(of: later, isAfterTheEndOf: [call])
+        later.end()
+    }
+
+    func testCallsAfterTheEndAreRefused() async throws {
+        let before = queue.take(["A"], at: date)
+        let end = queue.refuseLaterCalls(with: Unopened(), at: date)
+        for later in [
+            queue.take(["A"], at: date), queue.take(["A"], isEdit: true, at: date),
+            queue.takeForAllRecords(at: date),
+        ] {
+            do {
+                try await later.turn()
+                XCTFail("no error was thrown")
+            } catch is Unopened {}
+            later.end()
+        }
+        try await before.turn()
+        try await assertTheTurn(of: end, isAfterTheEndOf: [before])
+        XCTAssertTrue(queue.isEmpty)
+    }
+
     // MARK: Calls that end before their turn
 
     /// For example, a call that is canceled, changes nothing, or cannot be encoded.

@@ -68,7 +68,6 @@ final class DelayedCallScenarios: EngineScenario {
             try await engine.edit(named: "B") { $0.title += ", edited" }
             try await engine.upload(HeldItem("C", "draft"), editedFrom: HeldItem("C", "title"))
             try await engine.delete(HeldItem("C"))
-            try await engine.sync()
             return [try await engine.model(named: "B")?.title] + (try await engine.allModels().map(\.title))
         }
         XCTAssertEqual(titles, ["uploaded, edited", "title", "uploaded, edited"])
@@ -88,7 +87,7 @@ final class DelayedCallScenarios: EngineScenario {
                 if notes.count == 2 { break }
                 try await there.edit(named: "B") { $0.note = "newer" }
                 try await there.sync()
-                try await here.sync()
+                _ = try await here.core.sync([.fetch, .hint])
             }
             return notes
         }
@@ -115,6 +114,47 @@ final class DelayedCallScenarios: EngineScenario {
         XCTAssertEqual(models.map(\.title), ["batch", "later, edited", "uploaded"])
     }
 
+    /// The sync sends both calls that were made before it.
+    func testASyncThatWaitsForAnEditHoldsUpNoOtherCall() async throws {
+        let one = try await makeDelayed { try await $0.upload(HeldItem("A", "uploaded")) }
+        let engine = one.phone.engine
+        let sync = await called { try await engine.sync() }
+        let title = try await meanwhile("a call for B") {
+            try await engine.upload(HeldItem("B", "uploaded"))
+            return try await engine.model(named: "B")?.title
+        }
+        XCTAssertEqual(title, "uploaded")
+        XCTAssertEqual(one.phone.database.count(.modify), 1, "nothing but the first upload was sent")
+        try await one.release()
+        _ = try await sync.value
+        let server = try await serverRecords()["A"]
+        XCTAssertEqual(server?.fields["title"], "uploaded")
+    }
+
+    /// A push must be handled in a limited time.
+    func testAPushWaitsForNoEdit() async throws {
+        let one = try await makeDelayed { try await $0.upload(HeldItem("A", "uploaded")) }
+        let engine = one.phone.engine
+        _ = try await meanwhile("the fetch of a push") { try await engine.core.sync([.fetch, .hint]) }
+        try await one.release()
+    }
+
+    func testAnIdleEngineHasNoWaitingCall() async throws {
+        let one = try await makeDelayed { try await $0.upload(HeldItem("A", "uploaded")) }
+        let engine = one.phone.engine
+        let isIdle = Told(false)
+        let idle = await called {
+            await engine.waitUntilIdle()
+            isIdle.withLock { $0 = true }
+        }
+        await engine.reach("the engine waits for the edit only") { $0.isIdle }
+        XCTAssertFalse(isIdle.withLock { $0 })
+        try await one.release()
+        try await idle.value
+        let pending = try await one.phone.pendingNames()
+        XCTAssertEqual(pending, ["A"])
+    }
+
     // MARK: What an upload is made on
 
     func testARequestAfterAWaitingUploadAcceptsNothingBeforeIt() async throws {
@@ -129,7 +169,7 @@ final class DelayedCallScenarios: EngineScenario {
         await engine.reach("the stream has requested the next element") { [hub = engine.face.hub] _ in
             !hub.isIdle
         }
-        await engine.rest()
+        await engine.reach("the engine waits for the edit only") { $0.isIdle }
         try await one.release()
         try await settle(one.phone, one.tablet)
         next.cancel()

@@ -7,6 +7,7 @@ final class ErrorTextTests: XCTestCase {
     private static let codes: [SyncError.Code] = [
         .invalidModels, .recordNotFound, .recordUndecodable, .storageFull, .stateInUse, .stateTooNew,
         .storageFailed, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
+        .userChanged,
     ]
 
     /// The names of records, the library's words and the cloud's message are for developers.

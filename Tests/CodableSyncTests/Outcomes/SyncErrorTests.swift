@@ -37,6 +37,7 @@ final class SyncErrorTests: XCTestCase {
         let codes: [SyncError.Code] = [
             .invalidModels, .recordNotFound, .recordUndecodable, .storageFull, .stateInUse, .stateTooNew,
             .storageFailed, .configuration, .waiting, .waitingForDecision, .cloud, .stopped, .closed,
+            .userChanged,
         ]
         XCTAssertEqual(Set(codes.map { SyncError($0).message }).count, codes.count)
         for code in codes { XCTAssertTrue(SyncError(code).message.hasSuffix("."), "\(code)") }

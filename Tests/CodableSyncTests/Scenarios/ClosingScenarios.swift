@@ -24,8 +24,85 @@ final class ClosingScenarios: EngineScenario {
         try await closeDuring { _ = try await $0.allModels() }
     }
 
-    func testAnEditUnderWayThrowsClosed() async throws {
-        try await closeDuring { try await $0.edit([HeldItem("A"), HeldItem("B")]) { $0.title = "edited" } }
+    private struct Closing {
+        var phone: Device<HeldItem>
+        var hold: DecodingHold
+        var edit: Task<Void, any Error>
+        var later: Task<Void, any Error>
+        var close: Task<Void, any Error>
+    }
+
+    /// Closes an engine while the closure of an edit is held and an upload waits for the edit.
+    private func closeDuringAnEdit() async throws -> Closing {
+        let phone = try makeDevice(HeldItem.self)
+        let engine = phone.engine
+        try await engine.upload(HeldItem("A"))
+        let hold = DecodingHold.next(of: "the closure")
+        addTeardownBlock { hold.release() }
+        let edit = Task {
+            _ = try await engine.edit(named: "A") {
+                DecodingHold.pass("the closure")
+                $0.title = "edited"
+            }
+        }
+        await hold.reached()
+        let later = await called { try await engine.upload([HeldItem("A", "later"), HeldItem("B")]) }
+        let close = await called { try await engine.close() }
+        return Closing(phone: phone, hold: hold, edit: edit, later: later, close: close)
+    }
+
+    func testClosingStoresTheCallsBeforeIt() async throws {
+        let one = try await closeDuringAnEdit()
+        let engine = one.phone.engine
+        await assertThrows(.closed) { try await engine.upload(HeldItem("C")) }
+        await assertThrows(.closed) { try await engine.sync() }
+        one.hold.release()
+        try await one.edit.value
+        try await one.later.value
+        try await one.close.value
+        try await one.phone.restart()
+        let models = try await one.phone.engine.allModels()
+        XCTAssertEqual(models, [HeldItem("A", "later"), HeldItem("B")])
+    }
+
+    /// The closure may wait for an actor that the app blocks until the engine is closed.
+    func testClosingWaitsForALimitedTime() async throws {
+        let one = try await closeDuringAnEdit()
+        clock.advance(by: SyncCore.patience)
+        try await one.close.value
+        await assertThrows(.closed) { try await one.later.value }
+        one.hold.release()
+        await assertThrows(.closed) { try await one.edit.value }
+    }
+
+    func testACancelledClosingWaitsForNoCall() async throws {
+        let one = try await closeDuringAnEdit()
+        one.close.cancel()
+        try await one.close.value
+        await assertThrows(.closed) { try await one.later.value }
+        one.hold.release()
+        await assertThrows(.closed) { try await one.edit.value }
+    }
+
+    /// Both wait for the calls before them.
+    func testASecondClosingStoresTheCallsBeforeItToo() async throws {
+        let one = try await closeDuringAnEdit()
+        let engine = one.phone.engine
+        let second = await called { try await engine.close() }
+        one.hold.release()
+        try await one.edit.value
+        try await one.later.value
+        try await one.close.value
+        try await second.value
+    }
+
+    func testAnEngineThatCannotBeOpenedIsClosed() async throws {
+        let phone = try makeDevice(Note.self) { $0.zoneName = "_x" }
+        let engine = phone.engine
+        let upload = await called { try await engine.upload(Note("A")) }
+        try await engine.close()
+        let result = await upload.result
+        XCTAssertThrowsError(try result.get())
     }
 
     func testAReadOfPendingChangesUnderWayThrowsClosed() async throws {

@@ -48,10 +48,8 @@ struct Failure: Error, Equatable {
         case .stateInUse: .inUse
         // The cloud is unreachable, or has asked to wait.
         case .waiting, .waitingForDecision, .cloud: .unavailable
-        // The state at the chosen place belongs to something else, such as another cloud.
-        case .configuration: .usage
-        // Commands don't use a stopped or closed engine.
-        case .stopped, .closed: .software
+        // Commands don't use a stopped or closed engine or a view, and their configuration is valid.
+        case .configuration, .stopped, .closed, .userChanged: .software
         @unknown default: .software
         }
     }
