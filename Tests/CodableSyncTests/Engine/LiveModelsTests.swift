@@ -20,21 +20,7 @@ final class LiveModelsTests: XCTestCase {
         file: StaticString = #filePath,
         line: UInt = #line
     ) async throws {
-        let engine = phone.engine
-        await engine.reach("the stream is live", file: file, line: line) {
-            $0.machine?.delivering.streams.isEmpty == false
-        }
-        repeat {
-            while !live.calls.isEmpty { await Task.yield() }
-            await engine.reach("the stream has told everything", file: file, line: line) { engine in
-                guard let streams = engine.machine?.delivering.streams, engine.isIdle else { return false }
-                return streams.allSatisfy {
-                    $0.stage == .asking && $0.waitingCount == 0 && $0.replay == .none
-                }
-            }
-        } while !live.calls.isEmpty
-        let shown = try await engine.allModels().reduce(into: [:]) { $0[$1.recordName] = $1 }
-        XCTAssertEqual(live.models, shown, file: file, line: line)
+        try await live.settle(file: file, line: line)
     }
 
     private func makeFilled(
@@ -189,6 +175,7 @@ final class LiveModelsTests: XCTestCase {
         let phone = makeDevice()
         try await phone.engine.upload(Note("a"))
         var live: LiveModels<Note>? = LiveModels(phone.engine)
+        XCTAssertEqual(live?.isLoaded, false)
         await phone.engine.reach("the stream is live") { $0.machine?.delivering.streams.count == 1 }
         weak let released = live
         live = nil
@@ -277,6 +264,7 @@ final class LiveModelsTests: XCTestCase {
     func testTwoOfOneEngineShowTheSame() async throws {
         let (phone, live) = try await makeFilled()
         let other = LiveModels(phone.engine)
+        XCTAssertEqual(other.models, [:])
         await phone.engine.reach("both follow") { $0.machine?.delivering.streams.count == 2 }
         try await settle(other, phone)
         live.edit(Note("a")) { $0.title = "2" }
