@@ -69,6 +69,11 @@ let package = Package(
             dependencies: [.product(name: "CodableSync", package: "CodableSync")],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "PortedAppsTests",
+            dependencies: [.product(name: "CodableSync", package: "CodableSync")],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
