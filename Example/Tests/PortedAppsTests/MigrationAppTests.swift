@@ -38,8 +38,9 @@ private final class RecipesApp {
         self.engine = engine
     }
 
-    /// What the app does at each launch.
-    func migrate(_ legacy: LegacyStore) async throws {
+    /// What the app does at each launch; returns whether it may remove the old store.
+    @discardableResult
+    func migrate(_ legacy: LegacyStore) async throws -> Bool {
         try await engine.uploadOnce { queued, _ in
             steps.append(queued)
         } _: {
@@ -60,7 +61,8 @@ final class MigrationAppTests: PortedAppTestCase {
     func testEveryLaunchMigratesAndOnlyTheFirstReadsTheOldStore() async throws {
         let (network, directory) = (cloud.database(), makeDirectory())
         let first = launch(network, in: directory)
-        try await first.migrate(legacy)
+        let mayRemove = try await first.migrate(legacy)
+        XCTAssertTrue(mayRemove)
         try await first.engine.sync()
         try await first.engine.delete(legacy.recipes[0])
         try await first.engine.close()
@@ -95,6 +97,27 @@ final class MigrationAppTests: PortedAppTestCase {
         try await third.engine.close()
     }
 
+    func testAnOldStoreIsKeptIfItsUserLeavesDuringTheMigration() async throws {
+        let (network, directory) = (cloud.database(), makeDirectory())
+        let app = launch(network, in: directory)
+        try await app.engine.sync()
+        let migration = Task { try await app.migrate(legacy) }
+        while app.steps.isEmpty { await Task.yield() }
+        network.signIn(user: Self.bob)
+        try await app.engine.sync()
+        let mayRemove = try await migration.value
+        XCTAssertEqual(mayRemove, app.steps.last == 2500)
+        XCTAssertEqual(try models(Recipe.self, of: Self.bob), [])
+
+        network.signIn(user: Self.alice)
+        try await app.engine.sync()
+        let mayRemoveNow = try await app.migrate(legacy)
+        XCTAssertTrue(mayRemoveNow)
+        try await app.engine.sync()
+        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 2500)
+        try await app.engine.close()
+    }
+
     func testAnOldStoreThatCannotBeReadIsTriedAgain() async throws {
         let app = RecipesApp(engine(Recipe.self, on: cloud.database()))
         var unreadable = legacy
@@ -117,7 +140,8 @@ final class MigrationAppTests: PortedAppTestCase {
         // Bob signs in while the app runs, and launches it again.
         network.signIn(user: Self.bob)
         try await alices.engine.sync()
-        try await alices.migrate(legacy)
+        let mayRemove = try await alices.migrate(legacy)
+        XCTAssertFalse(mayRemove)
         try await alices.engine.sync()
         XCTAssertEqual(try models(Recipe.self, of: Self.bob), [])
         try await alices.engine.close()

@@ -1,9 +1,10 @@
 public import protocol Foundation.LocalizedError
 
 extension SyncError: LocalizedError {
-    /// One sentence for the app's user, which depends only on the code; `localizedDescription` returns it.
+    /// One sentence for the app's user, which depends only on the code, and for `cloud` and `configuration` on the code
+    /// of the ``cloudError``; `localizedDescription` returns it.
     ///
-    /// It is in English. An app in other languages has a sentence of its own for each ``code``.
+    /// It is in English. An app in other languages has sentences of its own for these codes.
     public var errorDescription: String? {
         switch code {
         case .invalidModels: "This item can't be saved, because some of its contents aren't valid."

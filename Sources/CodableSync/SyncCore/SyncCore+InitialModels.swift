@@ -8,14 +8,23 @@ struct InitialUpload: Sendable {
     fileprivate var session: Int
 }
 
+/// Whether the models that the app had before its first sync are to be queued for the user.
+enum InitialUploadStage: Sendable {
+    case left(InitialUpload)
+    /// All are queued.
+    case complete
+    /// They are for another user, whose state is not open.
+    case ofAnotherUser
+}
+
 /// Queueing the models that the app had before its first sync.
 extension SyncCore {
     /// Opens the state if necessary, and returns what is left to queue for its user.
     ///
     /// - Parameter forEachUser: Whether every user gets the models, not only the first one.
-    /// - Returns: What is left; `nil` if there is nothing to do.
+    /// - Returns: What is left, or why there is nothing to do.
     /// - Throws: ``SyncError``; `CancellationError`.
-    nonisolated func beginInitialUpload(forEachUser: Bool) async throws -> InitialUpload? {
+    nonisolated func beginInitialUpload(forEachUser: Bool) async throws -> InitialUploadStage {
         let ticket = callQueue.take(at: now.wall)
         defer { ticket.end() }
         try Task.checkCancellation()
@@ -25,17 +34,17 @@ extension SyncCore {
     private func beginInitialUpload(
         _ forEachUser: Bool,
         _ ticket: CallQueue.Ticket
-    ) async throws -> InitialUpload? {
+    ) async throws -> InitialUploadStage {
         try await enter(ticket)
         guard let machine, let place else { throw SyncError.closed }
-        guard forEachUser || place.isFirstUsers else { return nil }
+        guard forEachUser || place.isFirstUsers else { return .ofAnotherUser }
         let queued = machine.state.summary.initialModels(of: ExactName(model.recordType))
         if let queued, queued.last == nil {
             // The last part may be of a call whose entries are not stored yet.
             try await call(ticket) { .enqueue($0, []) }
-            return nil
+            return .complete
         }
-        return InitialUpload(last: queued?.last, session: session)
+        return .left(InitialUpload(last: queued?.last, session: session))
     }
 
     /// Queues a part, unless the state is another user's by now.

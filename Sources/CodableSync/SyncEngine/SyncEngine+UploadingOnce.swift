@@ -13,6 +13,9 @@ extension SyncEngine {
     /// part, so the closure must then return the same models. Once all are queued, also if there are none, the closure
     /// isn't called again.
     ///
+    /// There is one such upload for each model type: once it is complete, later calls with other models do nothing.
+    /// Merge what comes from several sources into one array.
+    ///
     /// The models are queued durably, even without a network. The engine fetches before it sends them. It does not
     /// send a model that is equal to the cloud's; a model that differs goes through the resolver, as an edit older than
     /// any other. A model whose record has an unsent edit is left out.
@@ -26,25 +29,33 @@ extension SyncEngine {
     ///   - progress: Called after each part, on the caller's actor, with the number of queued models and of all models,
     ///     those of earlier calls included.
     ///   - models: Returns the models; it is called on the caller's actor. If two have the same record name, the last
-    ///     counts. If it throws, nothing is queued, and the next call calls it again.
+    ///     counts. If it throws, nothing more is queued, and the next call calls it again.
+    /// - Returns: Whether all models are queued for the user who is signed in; `false` if they are for another user.
+    ///   Keep the old store until it is `true`.
     /// - Throws: What the closure throws; ``SyncError``: `invalidModels` with every invalid model, and nothing is
     ///   queued then; `storageFull`, or the reason why the state cannot be used; `CancellationError`. Parts that are
     ///   queued stay queued.
+    @discardableResult
     public func uploadOnce(
         forEachUser: Bool = false,
         progress: (_ queued: Int, _ total: Int) -> Void = { _, _ in },
         _ models: () async throws -> [Model]
-    ) async throws {
-        var names: [String] = []
-        do {
-            while let upload = try await core.beginInitialUpload(forEachUser: forEachUser) {
-                let given = try await models()
-                names = given.map(\.recordName)
-                if try await queue(try await sorted(given), upload, progress) { return }
+    ) async throws -> Bool {
+        while true {
+            let upload: InitialUpload
+            switch try await reportingRefusal(
+                of: [],
+                { try await core.beginInitialUpload(forEachUser: forEachUser) }
+            ) {
+            case .left(let left): upload = left
+            case .complete: return true
+            case .ofAnotherUser: return false
             }
-        } catch let error as SyncError {
-            core.emit(.callRefused(recordNames: names, error))
-            throw error
+            let given = try await models()
+            let isQueued = try await reportingRefusal(of: given.map(\.recordName)) {
+                try await queue(try await sorted(given), upload, progress)
+            }
+            if isQueued { return true }
         }
     }
 
