@@ -73,9 +73,14 @@ struct ModelCoding<Model: RecordCodable>: ModelRules {
         }
     }
 
+    /// Checks that a record can be decoded as it is stored here, and as it is saved: without empty lists.
     private func checkReadable(_ record: Record) throws {
         do {
             _ = try decode(record)
+            guard record.fields.values.contains(where: \.isEmptyList) else { return }
+            var saved = record
+            saved.fields = record.fields.filter { !$0.value.isEmptyList }
+            _ = try decode(saved)
         } catch {
             throw CodingFailure.notReadBack(describe(error))
         }
@@ -112,6 +117,8 @@ extension ModelCoding {
 }
 
 extension RecordValue {
+    fileprivate var isEmptyList: Bool { if case .list(let values) = self { values.isEmpty } else { false } }
+
     fileprivate var holdsAsset: Bool {
         switch self {
         case .asset: true

@@ -117,6 +117,14 @@ final class FieldDecoder: Decoder, TypeKindCoder {
         return try decoder(of: field, at: place, depth: 1)
     }
 
+    /// The decoder of a list whose elements a model reads manually; a missing list is empty.
+    func nestedList(_ key: any CodingKey) throws -> any Decoder {
+        let place = CodingPlace([], key)
+        let name = key.stringValue
+        let field = try present(name) ?? defaultValue(name, at: place) ?? .list([])
+        return try decoder(of: field, at: place, depth: 1)
+    }
+
     /// The decoder of a superclass, which may have encoded nothing.
     func superDecoder() throws -> any Decoder {
         let place = CodingPlace([], SuperKey())

@@ -90,7 +90,7 @@ struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder.nested(key).unkeyedContainer()
+        try decoder.nestedList(key).unkeyedContainer()
     }
 
     @inline(__always)

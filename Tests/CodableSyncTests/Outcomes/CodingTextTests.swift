@@ -50,6 +50,23 @@ final class CodingTextTests: XCTestCase {
         XCTAssertTrue(code.hasPrefix("code: The stored value isn't valid for this property."), code)
     }
 
+    /// An empty list is stored as no field.
+    func testAModelThatCannotBeDecodedAsItIsSavedIsRefused() async throws {
+        let refused = await refusal(RequiresTags(id: "a", tags: []))
+        XCTAssertEqual(refused?.code, .invalidModels)
+        XCTAssertTrue(refused?.message.contains("No tags.") == true, "\(String(describing: refused))")
+        let accepted = await refusal(RequiresTags(id: "a", tags: ["x"]))
+        XCTAssertNil(accepted)
+        let engine = SyncEngine<RequiresTags>(database: FakeCloud().database())
+        try await engine.upload(RequiresTags(id: "a", tags: ["x"]))
+        do {
+            try await engine.edit(named: "a") { $0.tags = [] }
+            XCTFail("The edit is accepted.")
+        } catch {
+            XCTAssertEqual((error as? SyncError)?.code, .invalidModels, "\(error)")
+        }
+    }
+
     func testARefusedModelSaysHowToNameItsFieldsAndItsRecordType() async {
         let reserved = await refusal(Hierarchical(id: "a"))
         XCTAssertEqual(reserved?.code, .invalidModels)
@@ -67,6 +84,27 @@ final class CodingTextTests: XCTestCase {
             "\(String(describing: generic))"
         )
     }
+}
+
+/// Its own code requires the field of a list.
+private struct RequiresTags: RecordCodable, Identifiable {
+    struct NoTags: LocalizedError {
+        var errorDescription: String? { "No tags." }
+    }
+
+    var id: String
+    var tags: [String]
+
+    init(id: String, tags: [String]) { (self.id, self.tags) = (id, tags) }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        guard container.contains(.tags) else { throw NoTags() }
+        tags = try container.decode([String].self, forKey: .tags)
+    }
+
+    static func resolveConflict(_ conflict: Conflict<Self>) throws -> Self? { conflict.server }
 }
 
 private struct Priced: RecordCodable, Identifiable {

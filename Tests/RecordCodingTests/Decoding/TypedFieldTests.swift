@@ -59,6 +59,22 @@ final class TypedFieldTests: XCTestCase {
         XCTAssertEqual(try fields(decoded(Optionals.self, values)), values)
     }
 
+    func testAListThatIsReadElementByElementIsEmptyIfItsFieldIsMissing() throws {
+        struct Tagged: Decodable {
+            enum Key: CodingKey { case tags }
+            var tags: [String] = []
+
+            init(from decoder: any Decoder) throws {
+                var list = try decoder.container(keyedBy: Key.self).nestedUnkeyedContainer(forKey: .tags)
+                while !list.isAtEnd { tags.append(try list.decode(String.self)) }
+            }
+        }
+        for fields in [[:], ["tags": .null], ["tags": []]] as [[String: RecordValue]] {
+            XCTAssertEqual(try decoded(Tagged.self, fields).tags, [])
+        }
+        XCTAssertEqual(try decoded(Tagged.self, ["tags": ["a", "b"]]).tags, ["a", "b"])
+    }
+
     func testOneSetOptionalLeavesTheOthersAlone() throws {
         for (name, value) in values {
             let expected = nulls.merging([name: value]) { $1 }
