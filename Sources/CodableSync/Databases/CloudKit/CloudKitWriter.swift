@@ -34,7 +34,7 @@
                 if let value = try self.value(value, in: target.recordID.zoneID) {
                     view[name] = value
                 } else {
-                    try clear(name, in: view, of: target)
+                    try clear(name, in: view, of: target, isNew: record.systemFields == nil)
                 }
             }
             if let parent = record.parent {
@@ -79,18 +79,19 @@
         /// Removes a field, so that the record names it as a changed key.
         ///
         /// CloudKit sends changed keys only. A record that was restored from its system fields has no values, so
-        /// clearing one of them may count as no change.
+        /// clearing one of them may count as no change. A new record has nothing to clear.
         private func clear(
             _ name: String,
             in view: any CKRecordKeyValueSetting,
-            of record: CKRecord
+            of record: CKRecord,
+            isNew: Bool
         ) throws(CloudError) {
             // With its type, since CloudKit has three subscripts.
             var value: (any CKRecordValueProtocol)? = ""
             view[name] = value
             value = nil
             view[name] = value
-            guard view.changedKeys().contains(name) || record.changedKeys().contains(name) else {
+            guard isNew || view.changedKeys().contains(name) || record.changedKeys().contains(name) else {
                 throw CloudError(
                     .invalidArguments,
                     message: "CloudKit would not clear the field \(name.quoted)."

@@ -57,6 +57,8 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
         if let parentID = CKRecord.ID.decoded(coder, "Parent") {
             parent = CKRecord.Reference(recordID: parentID, action: .none)
         }
+        values.isRestored = true
+        encrypted.isRestored = true
     }
 
     open func encodeSystemFields(with coder: NSCoder) {

@@ -46,6 +46,8 @@ final class CKRecordValues: NSObject, CKRecordKeyValueSetting, @unchecked Sendab
     // Like the record that it is part of, it is mutable and not shared.
     private(set) var values: [String: any CKRecordValueProtocol] = [:]
     var changed: Set<String> = []
+    /// Whether the record was restored from its system fields, so that its values are unknown.
+    var isRestored = false
     var listsMore: [String] = []
     /// The values of the other view, if this one shows them too.
     var showsMore: CKRecordValues?
@@ -62,6 +64,8 @@ final class CKRecordValues: NSObject, CKRecordKeyValueSetting, @unchecked Sendab
         let isChange = value != nil || values[key] != nil
         values[key] = value.map(StandIn.object)
         if isChange { changed.insert(key) }
+        // A new record has nothing to clear.
+        if value == nil, !isRestored { changed.remove(key) }
     }
 
     func become(_ other: CKRecordValues) {

@@ -169,6 +169,13 @@ final class CloudKitRecordTests: AdapterTestCase {
         XCTAssertEqual(cleared.fields, ["n": 2])
     }
 
+    func testANewRecordMayHaveNulls() async throws {
+        var note = record("a", ["title": .null, "secret": .null, "n": 1])
+        note.encryptedFields = ["secret"]
+        let saved = try await save(note)
+        XCTAssertEqual(saved.fields, ["n": 1])
+    }
+
     func testReservedNamesAreRefusedBeforeCloudKitRaisesAnException() async throws {
         for name in ["etag", "modifiedByDevice", "encryptedValues", "share", "recordID"] {
             let error = try await failure(of: record("a", [name: "x"]))
