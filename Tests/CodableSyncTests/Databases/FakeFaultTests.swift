@@ -216,6 +216,17 @@ final class FakeFaultTests: XCTestCase {
         XCTAssertNil(real?.serverRecord)
     }
 
+    func testAConflictOnlyAppliesToSaves() async throws {
+        _ = try await save("a")
+        database.on(.any, .conflict(on: "a"))
+        let page = try await fetch()
+        XCTAssertNil(page.modifications[id("a")]?.error)
+        let records = try await database.records(for: [id("a")], desiredKeys: nil)
+        XCTAssertNil(records[id("a")]?.error)
+        let error = try await save("a").saveResults[id("a")]?.error
+        XCTAssertEqual(error?.code, .serverRecordChanged)
+    }
+
     func testThePageSizeCanBeSetForEachDevice() async throws {
         _ = try await save("a", "b", "c")
         database.pageSize = 2

@@ -15,7 +15,7 @@ extension FakeDatabase {
                 state.script.add(
                     FakeScript.ItemFault(
                         recordName: recordName,
-                        operation: operation,
+                        operation: refusal.operation ?? operation,
                         remaining: times,
                         refusal: refusal
                     )

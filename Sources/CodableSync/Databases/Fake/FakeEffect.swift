@@ -70,6 +70,8 @@ public struct FakeEffect: Sendable {
 
     /// The save of a record is reported as a conflict although its change tag is valid.
     ///
+    /// It applies to ``FakeOperation/modifyRecords``, whatever the kind of request, and to a deletion like a save.
+    ///
     /// - Parameters:
     ///   - recordName: The record's name, in any zone.
     ///   - carriesServerRecord: Whether the conflict carries the server's record, if there is one.

@@ -35,6 +35,14 @@ struct FakeScript: Sendable {
     enum Refusal: Sendable {
         case error(CloudError)
         case conflict(carriesServerRecord: Bool)
+
+        /// The only kind of request that can be refused in this way; `nil` if each can be.
+        var operation: FakeOperation? {
+            switch self {
+            case .error: nil
+            case .conflict: .modifyRecords
+            }
+        }
     }
 
     struct ItemFault: Sendable {
