@@ -165,7 +165,7 @@ extension CloudDatabase {
     /// `nil`, for a database that passes its requests on to no other.
     public var wrappedDatabase: (any CloudDatabase)? { nil }
 
-    /// What this database has or, if it hasn't it, the nearest one that it wraps.
+    /// What this database has or, if it has none, the nearest one that it wraps.
     func nearest<Part>(_ part: (any CloudDatabase) -> Part?) -> Part? {
         part(self) ?? wrappedDatabase.flatMap { $0.nearest(part) }
     }
