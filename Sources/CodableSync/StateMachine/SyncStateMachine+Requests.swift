@@ -15,8 +15,9 @@ extension SyncStateMachine {
         return lookingUp.lane.isBusy
     }
 
-    /// Whether a call waits until everything is sent or fetched; deliveries and edits don't wait for the cloud.
-    package var isAwaited: Bool { !calls.waiters.isEmpty }
+    /// Whether a call waits until everything is sent or fetched, or until the subscription is deleted;
+    /// deliveries and edits don't wait for the cloud.
+    package var isAwaited: Bool { !calls.waiters.isEmpty || subscription.isRemovalWanted }
 
     /// Starts the request whose turn it is, if the slot is free.
     mutating func advanceRequests() {

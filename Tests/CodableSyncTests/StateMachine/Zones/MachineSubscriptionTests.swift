@@ -102,6 +102,14 @@ final class MachineSubscriptionTests: MachineTestCase {
         XCTAssertEqual(start, ["check subscription", "fetch 0"], "the next start makes it again")
     }
 
+    func testTheDeletionIsUrgentSinceACallWaitsForIt() {
+        XCTAssertFalse(machine.machine.isAwaited)
+        _ = deactivate()
+        XCTAssertTrue(machine.machine.isAwaited)
+        answer()
+        XCTAssertFalse(machine.machine.isAwaited)
+    }
+
     func testDeletingIsDoneWhereThereIsNoneOrNoZone() {
         for code in [CloudError.Code.unknownItem, .zoneNotFound, .userDeletedZone] {
             XCTAssertEqual(deactivate().requests, ["unsubscribe"])
