@@ -125,6 +125,10 @@ struct LookUpMachine: Sendable {
         _ context: inout SyncContext
     ) -> [JournalEntry] {
         let key = found.key
+        // Errors of a change count until it is saved.
+        if found.result.failure == nil, context.state[key]?.pending == nil {
+            deferred.forgetUnknownErrors(of: key)
+        }
         switch found.result {
         case .success(let record?): return entries(for: record, &deferred, &context)
         case .success(nil):
@@ -146,20 +150,19 @@ struct LookUpMachine: Sendable {
         _ context: inout SyncContext
     ) -> [JournalEntry] {
         context.applyRetryAfter(of: error)
-        let pending = context.state[key]?.pending
-        switch error.recovery {
-        case .park where pending != nil:
-            return context.park(key, ParkReason(kind: .refused, message: error.description))
-        case .park:
-            context.emit(.failed(error))
-            return []
-        case .retryThenPark:
-            lookUpAgain(key, after: error, &deferred, &context)
-            return deferred.countUnknownError(key, sent: pending?.handle, error, &context)
-        default:
+        let reason: ParkReason? =
+            switch error.recovery {
+            case .park: ParkReason(kind: .refused, message: error.description)
+            case .retryThenPark: deferred.reasonToGiveUp(key, after: error)
+            default: nil
+            }
+        guard let reason else {
             lookUpAgain(key, after: error, &deferred, &context)
             return []
         }
+        if context.state[key]?.pending != nil { return context.park(key, reason) }
+        context.emit(.failed(error))
+        return []
     }
 
     private func entries(

@@ -73,14 +73,17 @@ struct Deferred: Sendable {
         _ error: CloudError,
         _ context: inout SyncContext
     ) -> [JournalEntry] {
+        reasonToGiveUp(key, after: error).map { context.park(key, sent: handle, $0) } ?? []
+    }
+
+    /// Counts an unknown error of a record, and returns the reason to give up if there were too many.
+    mutating func reasonToGiveUp(_ key: RecordKey, after error: CloudError) -> ParkReason? {
         let tries = (unknownErrors[key] ?? 0) + 1
         unknownErrors[key] = tries
-        guard tries >= Self.maximumUnknownErrors else { return [] }
-        unknownErrors[key] = nil
-        queue.remove(key)
+        guard tries >= Self.maximumUnknownErrors else { return nil }
+        forgetFailures(of: key)
         let kind: ParkReason.Kind = error.code == .serverRejectedRequest ? .refused : .unknownError
-        let reason = ParkReason(kind: kind, message: error.description, attempts: tries)
-        return context.park(key, sent: handle, reason)
+        return ParkReason(kind: kind, message: error.description, attempts: tries)
     }
 
     /// Retries a change later that the server refuses without a reason.

@@ -175,6 +175,28 @@ final class MachineZoneFateTests: MachineTestCase {
         XCTAssertEqual(machine.machine.zone.unknownFeedErrors, 0)
     }
 
+    /// Z1: only the stored position may be what the server rejects.
+    func testAFeedThatIsRejectedAgainAndAgainIsReadFromItsBeginning() {
+        machine.hasFeed = true
+        machine.upload("A", 3)
+        machine.failSend(CloudError(.zoneNotFound))
+        fate(nil)
+        machine.finishSetup()
+        machine.answerFetch(token: "n")
+        fate(nil)
+        machine.failSend(CloudError(.zoneNotFound))
+        let rejection = CloudError(.serverRejectedRequest)
+        for attempt in 1...8 {
+            guard let request = machine.setupRequest else { return XCTFail("no setup request") }
+            let actions = machine.run(.zone(.databaseChanged(request, .failure(rejection))))
+            if attempt == 8 { XCTAssertEqual(actions.databaseTokens, [nil]) }
+            if attempt < 8 { XCTAssertEqual(machine.fireNext().databaseTokens, [ChangeToken("d")]) }
+        }
+        fate(.purged)
+        XCTAssertEqual(machine.state.onlyZone.stage, .purged)
+        XCTAssertEqual(machine.faults, [])
+    }
+
     /// Z1: setup requests detect the loss as well, and callers get the right error.
     func testSetupRequestsDetectTheLoss() {
         // After a reset of the encryption key, the zone must be deleted before it can be created.
