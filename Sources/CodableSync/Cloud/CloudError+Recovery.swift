@@ -58,6 +58,16 @@ extension CloudError {
         retryAfter == nil ? recoveryOfCode : recoveryOfCode.withWait
     }
 
+    /// Whether the server may refuse one item of a request with this error, whether or not it orders a wait.
+    var mayBeDueToAnItem: Bool {
+        switch recoveryOfCode {
+        case .resolveConflict, .acceptDeletion, .split, .park, .retryThenPark: true
+        case .retry, .recreateZone, .askUser, .uploadEverything, .refetch, .resend, .waitForQuota,
+            .waitForAccount, .stop, .unwrap, .continueFetching:
+            false
+        }
+    }
+
     private var recoveryOfCode: CloudRecovery {
         switch code {
         // Nothing is wrong with the change; the server cannot be reached for a while.

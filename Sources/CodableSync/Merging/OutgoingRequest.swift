@@ -124,6 +124,11 @@ struct OutgoingRequest: Sendable {
         return Set(answer.saveResults.keys).union(answer.deleteResults.keys).subtracting(asked).count
     }
 
+    /// The error that the response has for the save of an item.
+    func error(of item: SendItem) -> CloudError? {
+        answer.saveResults[RecordID(recordName: item.name, zoneID: zoneID)]?.failure
+    }
+
     /// The server's complete new version: its former fields, the fields that were sent, and those in the
     /// response, which may be incomplete.
     func stored(_ server: Record, of item: SendItem) -> Record {

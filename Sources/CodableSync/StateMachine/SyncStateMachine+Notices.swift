@@ -69,7 +69,11 @@ extension SyncStateMachine {
         case .zoneProven:
             zone.prove()
             account.prove()
-        case .released(let response): process(response)
+        case .released(let response):
+            // Its waits began when it arrived.
+            context.obeysWaits = false
+            process(response)
+            context.obeysWaits = true
         case .fetchWanted: if isAutomatic { fetching.want() }
         case .pageRequested: slot.isSendsTurn = true
         case .fetchEnded: takeFetchEnded()

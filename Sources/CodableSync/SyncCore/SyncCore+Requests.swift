@@ -175,6 +175,7 @@ extension SyncCore {
         var page = FetchedPage(token: changes.changeToken, moreComing: changes.moreComing)
         let deleted = Set(changes.deletions.map(\.recordID))
         for (recordID, modification) in changes.modifications.sorted(by: { $0.key < $1.key }) {
+            page.extendWait(to: modification.failure?.retryAfter)
             guard isUsable(recordID) else {
                 page.ignored += 1
                 continue

@@ -53,7 +53,8 @@ extension SyncCore {
                 SendResult(
                     key: item.key,
                     handle: item.handle,
-                    outcome: outcome(of: item, in: outgoing, &contents)
+                    outcome: outcome(of: item, in: outgoing, &contents),
+                    retryAfter: outgoing.error(of: item)?.retryAfter
                 )
             }
         }

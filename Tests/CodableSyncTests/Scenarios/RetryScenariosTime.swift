@@ -264,6 +264,34 @@ final class RetryScenariosOnTheFake: EngineScenario {
         XCTAssertEqual(fake.throttleViolations, 0)
     }
 
+    // RB-01
+    func testTheWaitOfAConflictOrOfAnUnreadableRecordDelaysItsLookUp() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "one")) { $0.automaticallySyncs = true }
+        let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
+        for (kind, code) in [
+            (FakeOperation.modifyRecords, CloudError.Code.serverRecordChanged),
+            (.recordZoneChanges, .internalError),
+        ] {
+            try await quiet(phone)
+            if kind == .recordZoneChanges {
+                try await tablet.engine.upload(Note("a", "other"))
+                try await tablet.engine.sync()
+            }
+            fake.on(kind, .failItem("a", CloudError(code, retryAfter: .seconds(45))))
+            fake.clearRequests()
+            if kind == .modifyRecords { try await phone.engine.upload(Note("a", "two")) }
+            fake.emit(.changes(in: nil))
+            try await quiet(phone)
+            try await pass(.seconds(44), phone)
+            XCTAssertEqual(fake.requestCount(.records), 0, kind.rawValue)
+            try await pass(.seconds(1), phone)
+            XCTAssertEqual(fake.requestCount(.records), 1, kind.rawValue)
+            try await pass(.seconds(600), phone)
+        }
+        let model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model?.title, "other")
+    }
+
     // RB-12
     func testAnAbandonedRequestIsCanceled() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }

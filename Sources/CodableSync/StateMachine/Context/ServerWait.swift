@@ -39,7 +39,12 @@ extension SyncContext {
 
     /// Starts the wait that the server orders with an error, if it orders one.
     mutating func applyRetryAfter(of error: CloudError) {
-        guard let ordered = error.retryAfter else { return }
+        applyRetryAfter(error.retryAfter)
+    }
+
+    /// Starts a wait that the server orders.
+    mutating func applyRetryAfter(_ ordered: Duration?) {
+        guard let ordered, obeysWaits else { return }
         let until = now.monotonic + Backoff.clamped(ordered)
         guard serverWait.extend(to: until) else { return }
         setServerWaitTimer()

@@ -11,6 +11,8 @@ struct SyncContext: Sendable {
     var journal = Journal()
     var counts = SyncCounts()
     var serverWait = ServerWait()
+    /// Whether waits that the server orders begin; not while a held response is processed.
+    var obeysWaits = true
     /// The time of the current input.
     var now: Moment
     /// What the engine must do, in order within each lane.

@@ -108,6 +108,8 @@ struct FetchMachine: Sendable {
     }
 
     private mutating func take(_ page: FetchedPage, _ context: inout SyncContext) {
+        // It must delay the look-ups that the page leads to.
+        context.applyRetryAfter(page.retryAfter)
         let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
         // Everything up to the previous page is kept, and the next attempt continues from there.
         if page.moreComing, let finding = paging.pass(page.token, isEmpty: isEmpty && page.ignored == 0) {

@@ -8,12 +8,19 @@ package struct FetchedPage: Equatable, Sendable {
     package var failed: [RecordKey] = []
     /// The number of records of other types or without a usable name.
     package var ignored = 0
+    /// The longest wait that the server orders with a record that could not be read.
+    package var retryAfter: Duration?
     package var token: ChangeToken
     package var moreComing: Bool
 
     package init(token: ChangeToken, moreComing: Bool) {
         self.token = token
         self.moreComing = moreComing
+    }
+
+    /// Notes a wait that the server orders with a record.
+    mutating func extendWait(to ordered: Duration?) {
+        if let ordered { retryAfter = max(ordered, retryAfter ?? ordered) }
     }
 }
 

@@ -40,10 +40,18 @@ package struct SendResult: Equatable, Sendable, RecordKeyed {
     package var key: RecordKey
     package var handle: ContentHandle?
     package var outcome: Outcome
+    /// The wait that the server orders with a conflict.
+    package var retryAfter: Duration?
 
-    package init(key: RecordKey, handle: ContentHandle?, outcome: Outcome) {
+    package init(key: RecordKey, handle: ContentHandle?, outcome: Outcome, retryAfter: Duration? = nil) {
         self.key = key
         self.handle = handle
         self.outcome = outcome
+        self.retryAfter = retryAfter
+    }
+
+    /// The wait that the server orders with the result.
+    var orderedWait: Duration? {
+        if case .failed(let error) = outcome { error.retryAfter } else { retryAfter }
     }
 }

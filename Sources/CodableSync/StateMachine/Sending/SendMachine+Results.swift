@@ -174,11 +174,9 @@ extension SendResult {
     /// The result of an item of a request that failed as a whole.
     init(unwrapping error: CloudError, of item: SendItem) {
         let isOwn = error.recovery != .unwrap
-        var found =
+        let found =
             isOwn ? error : error.itemErrors.first { $0.key.recordName.isIdentical(to: item.name) }?.value
-        // The wait of the whole is that of each part which has none.
-        if found?.retryAfter == nil { found?.retryAfter = error.retryAfter }
-        let outcome: Outcome = found.map { .failed($0) } ?? .unmentioned
+        let outcome: Outcome = found.map { .failed(error.passingWait(to: $0)) } ?? .unmentioned
         self.init(key: item.key, handle: item.handle, outcome: outcome)
     }
 }

@@ -99,15 +99,12 @@ struct SendMachine: Sendable {
         context.applyRetryAfter(of: error)
         context.emit(.failed(error))
         switch error.recovery {
-        case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1:
+        case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1,
+            .retryThenPark where items.count == 1,
+            .retry where items.count == 1 && error.mayBeDueToAnItem,
+            .split where items.count == 1 && error.retryAfter != nil:
             planner.isolated()
             takeAsItemErrors(items, error, &deferred, &context)
-        case .retryThenPark where items.count == 1:
-            planner.isolated()
-            context.failCallers(error, of: .send)
-            takeAsItemErrors(items, error, &deferred, &context)
-        case .split where items.count == 1 && error.retryAfter != nil:
-            backOff(after: error, &context)
         case .split, .park, .resolveConflict, .acceptDeletion:
             narrow(items, after: error, &context)
         case .unwrap: takeAsItemErrors(items, error, &deferred, &context)
@@ -115,7 +112,8 @@ struct SendMachine: Sendable {
             meetQuota(error, &context)
         case .recreateZone, .askUser, .uploadEverything:
             context.tell(.zoneMissing(error))
-        case .retryThenPark:
+        case .retryThenPark,
+            .retry where error.mayBeDueToAnItem:
             // One item may be the cause, so half as many are sent after a wait; only one that fails alone is
             // counted.
             planner.search(among: items.count)
@@ -169,9 +167,7 @@ struct SendMachine: Sendable {
         var outcome = SendOutcome()
         var answered = RecordTable<Bool>()
         // An ordered wait in any item's error must delay requests that other items lead to.
-        for result in results {
-            if case .failed(let error) = result.outcome { context.applyRetryAfter(of: error) }
-        }
+        for result in results { context.applyRetryAfter(result.orderedWait) }
         for result in results where inFlight.contains(result.key) && answered[result.key] == nil {
             answered[result.key] = true
             entries += take(result, &outcome, &deferred, &context)

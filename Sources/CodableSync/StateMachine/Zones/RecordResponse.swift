@@ -23,7 +23,9 @@ package enum RecordResponse: Equatable, Sendable {
         case .lookedUp(_, .failure): false
         case .sent(_, .success(let results)): results.contains { isDoubtful($0, state) }
         case .sent(_, .failure(let error)):
-            ([error] + error.itemErrors.values).contains { $0.recovery == .acceptDeletion }
+            ([error] + error.itemErrors.values.map(error.passingWait)).contains {
+                $0.recovery == .acceptDeletion
+            }
         }
     }
 
@@ -42,40 +44,28 @@ package enum RecordResponse: Equatable, Sendable {
         }
     }
 
-    /// Starts the waits that the response orders now rather than when the response is processed, and returns
-    /// the response without them.
-    func obeyingWaits(_ context: inout SyncContext) -> RecordResponse {
+    /// The waits that the server orders with the response; equal responses have them in the same order.
+    var waits: [Duration] {
         switch self {
-        case .sent(let request, .success(var results)):
-            for index in results.indices {
-                guard case .failed(let error) = results[index].outcome else { continue }
-                results[index].outcome = .failed(context.obey(error))
-            }
-            return .sent(request, .success(results))
-        case .sent(let request, .failure(var error)):
-            // In the order of the names, so that equal responses lead to equal actions.
-            for id in error.itemErrors.keys.sorted(by: RecordID.precedes) {
-                error.itemErrors[id] = error.itemErrors[id].map { context.obey($0) }
-            }
-            return .sent(request, .failure(context.obey(error)))
-        case .lookedUp(let request, .success(let found)):
-            return .lookedUp(
-                request,
-                .success(
-                    found.map { LookedUp(key: $0.key, result: $0.result.mapError { context.obey($0) }) }
-                )
-            )
-        case .fetched, .lookedUp: return self
+        case .fetched(_, .success(let page)): [page.retryAfter].compactMap { $0 }
+        case .lookedUp(_, .success(let found)): found.compactMap { $0.result.failure?.retryAfter }
+        case .sent(_, .success(let results)): results.compactMap(\.orderedWait)
+        case .fetched(_, .failure(let error)), .lookedUp(_, .failure(let error)),
+            .sent(_, .failure(let error)):
+            // In the order of the names, since a dictionary has none.
+            (error.itemErrors.sorted { RecordID.precedes($0.key, $1.key) }.map(\.value) + [error])
+                .compactMap(\.retryAfter)
         }
     }
 }
 
-extension SyncContext {
-    fileprivate mutating func obey(_ error: CloudError) -> CloudError {
-        applyRetryAfter(of: error)
-        var error = error
-        error.retryAfter = nil
-        return error
+extension CloudError {
+    /// The error of an item of a request that failed as a whole: the wait of the whole is that of each item
+    /// which has none.
+    func passingWait(to item: CloudError) -> CloudError {
+        var item = item
+        item.retryAfter = item.retryAfter ?? retryAfter
+        return item
     }
 }
 

@@ -168,7 +168,8 @@ struct ZoneMachine: Sendable {
     /// Holds a response that may come from another zone.
     mutating func hold(_ response: RecordResponse, _ context: inout SyncContext) {
         context.actions.append(.cancelTimer(.deadline(response.request)))
-        held = response.obeyingWaits(&context)
+        for wait in response.waits { context.applyRetryAfter(wait) }
+        held = response
         if doubt == nil { doubt = CloudError(.changeTokenExpired) }
     }
 
@@ -227,7 +228,7 @@ struct ZoneMachine: Sendable {
             lose(nil, &context)
         case .retryThenPark where unknownFeedErrors + 1 >= Deferred.maximumUnknownErrors:
             context.emit(.failed(error))
-            takeMissingFeed(&context)
+            if canReadWholeFeed { isFeedPositionLost = true } else { takeMissingFeed(&context) }
         case .retryThenPark:
             unknownFeedErrors += 1
             fail(error, isOwnerConfirmed: isOwnerConfirmed, &context)

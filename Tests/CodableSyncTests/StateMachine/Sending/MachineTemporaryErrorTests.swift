@@ -90,7 +90,131 @@ final class MachineTemporaryErrorTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .refused)
     }
 
+    func testTheWaitOfAConflictDelaysItsLookUp() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        guard let request = machine.sendRequest else { return XCTFail("no send request") }
+        let result = SendResult(
+            key: RecordKey("A"),
+            handle: 2,
+            outcome: .conflict(server: nil),
+            retryAfter: .seconds(100)
+        )
+        let end = machine.now.monotonic + .seconds(100)
+        XCTAssertEqual(machine.run(.records(.sent(request.id, .success([result])))).requests, [])
+        XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["lookUp A"])
+        XCTAssertEqual(machine.now.monotonic, end)
+    }
+
+    func testTheWaitOfAPageDelaysItsLookUps() {
+        machine.run(.signal(.changes(in: nil)))
+        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
+        var page = FetchedPage(token: .init("1"), moreComing: false)
+        page.failed = [RecordKey("A")]
+        for seconds in [10, 100, 50] { page.extendWait(to: .seconds(seconds)) }
+        let end = machine.now.monotonic + .seconds(100)
+        XCTAssertEqual(machine.run(.records(.fetched(request.id, .success(page)))).requests, [])
+        XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["lookUp A"])
+        XCTAssertEqual(machine.now.monotonic, end)
+    }
+
+    func testARequestForOneItemThatIsRefusedWithAWaitDelaysNoOther() {
+        for code in [CloudError.Code.limitExceeded, .invalidArguments, .unknownItem, .serverRejectedRequest] {
+            var machine = machine
+            let error = CloudError(code, retryAfter: .seconds(1))
+            machine.upload("A", 1)
+            for _ in 1...6 {
+                machine.failSend(error)
+                XCTAssertEqual(machine.fireUntilSend(), ["A"], code.name)
+            }
+            machine.failSend(error)
+            XCTAssertNil(machine.timers[.sendRetry], code.name)
+            machine.upload("B", 2)
+            XCTAssertEqual(machine.fireUntilSend()?.first, "B", code.name)
+            XCTAssertEqual(machine.faults, [], code.name)
+        }
+    }
+
+    func testARequestThatIsRefusedWithAWaitIsNarrowedToTheItemThatCausesIt() {
+        for code in [CloudError.Code.invalidArguments, .serverRejectedRequest] {
+            var machine = machine
+            machine.run(.calls(.stop))
+            machine.run(.calls(.enqueue(machine.newCall(), (0..<20).map { .save("N\($0)", $0) })))
+            machine.run(.calls(.start))
+            machine.answerFetch(token: "0")
+            var requests = 0
+            while machine.state.pendingCount > 1, requests < 40,
+                let request = machine.sendRequest ?? machine.fireUntilRequest()
+            {
+                requests += 1
+                if request.items.contains(where: { $0.name == "N7" }) {
+                    machine.failSend(CloudError(code, retryAfter: .seconds(5)))
+                } else {
+                    machine.answerSend { _ in .saved(KnownVersion(UInt64(1000 + requests))) }
+                }
+            }
+            XCTAssertEqual(machine.state.pendingCount, 1, code.name)
+            XCTAssertNotNil(machine.state["N7"]?.pending, code.name)
+            XCTAssertNil(machine.state["N7"]?.pending?.parked, code.name)
+            XCTAssertEqual(machine.faults, [], code.name)
+        }
+    }
+
     // MARK: Rejections
+
+    func testARejectionOfOneItemFailsNoCallWhetherOrNotItIsAlone() {
+        var rows: [[CallAnswer]] = []
+        for isWhole in [false, true] {
+            var machine = machine
+            machine.upload("A", 1)
+            machine.run(.calls(.sync(machine.newCall(), .send)))
+            let error = CloudError(.serverRejectedRequest)
+            var answers: [CallAnswer] = []
+            for _ in 1...3 {
+                let actions = isWhole ? machine.failSend(error) : machine.answerSend { _ in .failed(error) }
+                answers += actions.answers
+                _ = machine.fireUntilRequest()
+            }
+            rows.append(answers)
+        }
+        XCTAssertEqual(rows.first, rows.last)
+        XCTAssertFalse(rows.joined().contains { if case .failed = $0 { true } else { false } })
+    }
+
+    func testARejectedLookUpOfARecordWithoutAChangeEnds() {
+        let error = CloudError(.serverRejectedRequest)
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        var actions = machine.rejectLookUps(3, error)
+        XCTAssertEqual(actions.events, [])
+        guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
+        machine.run(
+            .records(.lookedUp(request.id, .success([.init(name: "A", result: .success(KnownVersion(1)))])))
+        )
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "2")
+        actions = machine.rejectLookUps(7, error)
+        XCTAssertNotNil(machine.lookUpRequest, "only errors in a row count")
+        actions = machine.rejectLookUps(1, error)
+        XCTAssertTrue(actions.events.contains(.failed(error)))
+        XCTAssertNil(machine.lookUpRequest)
+        XCTAssertNil(machine.timers[.lookUpRetry])
+        XCTAssertEqual(machine.machine.lookingUp.queue.count, 0)
+    }
+
+    func testARejectedLookUpOfARecordInConflictParksTheChange() {
+        machine.know("A", 1)
+        machine.run(machine.reading("A"))
+        machine.upload("A", 2)
+        machine.answerSend { _ in .conflict(server: KnownVersion(3)) }
+        XCTAssertEqual(machine.state["A"]?.isSendable, false)
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        _ = machine.rejectLookUps(8, CloudError(.serverRejectedRequest))
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
+        XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .refused)
+        XCTAssertNil(machine.lookUpRequest)
+    }
 
     func testARejectedItemIsTriedAgainBeforeItIsParked() {
         machine.upload("A", 1)
@@ -173,6 +297,20 @@ extension MachineHarness {
             fired += 1
         }
         return sendRequest
+    }
+
+    /// Refuses look-ups item by item, and lets time pass after each.
+    ///
+    /// - Returns: What the machine does.
+    fileprivate mutating func rejectLookUps(_ times: Int, _ error: CloudError) -> [SyncAction] {
+        var actions: [SyncAction] = []
+        for _ in 0..<times {
+            guard let request = lookUpRequest else { return actions }
+            let found = request.names.map { LookedUp(name: $0, result: .failure(error)) }
+            actions += run(.records(.lookedUp(request.id, .success(found))))
+            actions += fireNext { $0 == .lookUpRetry }
+        }
+        return actions
     }
 
     /// The names of the items of the next send request.
