@@ -6,10 +6,11 @@ extension SyncCore {
 
     /// Makes a call that waits for the cloud.
     ///
-    /// A push needs none of the calls before it, so its fetch waits for no edit's closure.
+    /// What fetches only, as for a push, needs none of the calls before it, so it waits for no edit's closure.
     nonisolated func sync(_ parts: SyncParts) async throws -> SyncSummary {
-        let isHint = parts.contains(.hint)
-        let ticket = isHint ? callQueue.take(at: now.wall) : callQueue.takeForAllRecords(at: now.wall)
+        let date = now.wall
+        let ticket =
+            parts.contains(.send) ? callQueue.takeForAllRecords(at: date) : callQueue.take(at: date)
         defer { ticket.end() }
         try Task.checkCancellation()
         return try await sync(parts, ticket)
