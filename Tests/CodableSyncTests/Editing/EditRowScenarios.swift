@@ -114,11 +114,12 @@ final class EditRowScenarios: EngineScenario {
         await hold.reached()
         try await engine.upload(HeldItem("B", "mine"))
         try await engine.edit(named: "B") { $0.title += ", edited" }
-        try await engine.sync()
+        let sync = await called { try await engine.sync() }
         let later = await called { try await engine.delete(HeldItem("A")) }
         hold.release()
         let result = try await edit.value
         XCTAssertEqual(result.after.title, "edited")
+        _ = try await sync.value
         try await later.value
         let models = try await engine.allModels()
         XCTAssertEqual(models, [HeldItem("B", "mine, edited")])

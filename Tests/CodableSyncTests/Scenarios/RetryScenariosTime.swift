@@ -273,13 +273,14 @@ final class RetryScenariosOnTheFake: EngineScenario {
             (.recordZoneChanges, .internalError),
         ] {
             try await quiet(phone)
-            if kind == .recordZoneChanges {
+            fake.clearRequests()
+            fake.on(kind, .failItem("a", CloudError(code, retryAfter: .seconds(45))))
+            if kind == .modifyRecords {
+                try await phone.engine.upload(Note("a", "two"))
+            } else {
                 try await tablet.engine.upload(Note("a", "other"))
                 try await tablet.engine.sync()
             }
-            fake.on(kind, .failItem("a", CloudError(code, retryAfter: .seconds(45))))
-            fake.clearRequests()
-            if kind == .modifyRecords { try await phone.engine.upload(Note("a", "two")) }
             fake.emit(.changes(in: nil))
             try await quiet(phone)
             try await pass(.seconds(44), phone)

@@ -48,8 +48,10 @@ struct Failure: Error, Equatable {
         case .stateInUse: .inUse
         // The cloud is unreachable, or has asked to wait.
         case .waiting, .waitingForDecision, .cloud: .unavailable
-        // Commands don't use a stopped or closed engine or a view, and their configuration is valid.
-        case .configuration, .stopped, .closed, .userChanged: .software
+        // The state at the chosen place belongs to something else, such as another cloud.
+        case .configuration: .usage
+        // Commands don't use a stopped or closed engine, or a view.
+        case .stopped, .closed, .userChanged: .software
         @unknown default: .software
         }
     }
