@@ -52,7 +52,7 @@ private final class RecipesApp {
 
 /// The facts of an app that migrates to sync, with a switch of users in the middle.
 final class MigrationAppTests: PortedAppTestCase {
-    private let legacy = LegacyStore(count: 2500)
+    private let legacy = LegacyStore(count: 1200)
 
     private func launch(_ network: FakeDatabase, in directory: URL) -> RecipesApp {
         RecipesApp(SyncEngine(database: network, configuration: configuration(in: directory)))
@@ -67,13 +67,13 @@ final class MigrationAppTests: PortedAppTestCase {
         try await first.engine.delete(legacy.recipes[0])
         try await first.engine.close()
         XCTAssertEqual(first.loads, 1)
-        XCTAssertEqual(first.steps.last, 2500)
+        XCTAssertEqual(first.steps.last, 1200)
 
         let second = launch(network, in: directory)
         try await second.migrate(legacy)
         try await second.engine.sync()
         XCTAssertEqual(second.loads, 0)
-        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 2499, "a deleted recipe stays deleted")
+        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 1199, "a deleted recipe stays deleted")
         try await second.engine.close()
     }
 
@@ -88,7 +88,7 @@ final class MigrationAppTests: PortedAppTestCase {
         let second = launch(network, in: directory)
         try await second.migrate(legacy)
         try await second.engine.sync()
-        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 2500)
+        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 1200)
         try await second.engine.close()
 
         let third = launch(network, in: directory)
@@ -106,7 +106,7 @@ final class MigrationAppTests: PortedAppTestCase {
         network.signIn(user: Self.bob)
         try await app.engine.sync()
         let mayRemove = try await migration.value
-        XCTAssertEqual(mayRemove, app.steps.last == 2500)
+        XCTAssertEqual(mayRemove, app.steps.last == 1200)
         XCTAssertEqual(try models(Recipe.self, of: Self.bob), [])
 
         network.signIn(user: Self.alice)
@@ -114,7 +114,7 @@ final class MigrationAppTests: PortedAppTestCase {
         let mayRemoveNow = try await app.migrate(legacy)
         XCTAssertTrue(mayRemoveNow)
         try await app.engine.sync()
-        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 2500)
+        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 1200)
         try await app.engine.close()
     }
 
@@ -128,7 +128,7 @@ final class MigrationAppTests: PortedAppTestCase {
         } catch is LegacyStore.Unreadable {}
         try await app.migrate(legacy)
         try await app.engine.sync()
-        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 2500)
+        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 1200)
     }
 
     func testTheOldStoreOfTheFirstUserIsNotUploadedForTheNextOne() async throws {
@@ -156,7 +156,7 @@ final class MigrationAppTests: PortedAppTestCase {
         network.signIn(user: Self.alice)
         try await bobs.migrate(legacy)
         try await bobs.engine.sync()
-        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 2500)
+        XCTAssertEqual(try models(Recipe.self, of: Self.alice).count, 1200)
         try await bobs.engine.close()
     }
 
@@ -167,7 +167,7 @@ final class MigrationAppTests: PortedAppTestCase {
         try await app.migrate(legacy)
         network.signIn(user: Self.bob)
         try await app.engine.sync()
-        XCTAssertEqual(try models(Recipe.self, of: Self.bob).count, 2500)
+        XCTAssertEqual(try models(Recipe.self, of: Self.bob).count, 1200)
 
         network.signIn(user: Self.alice)
         try await app.engine.sync()
