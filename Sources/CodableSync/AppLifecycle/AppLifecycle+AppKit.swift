@@ -9,7 +9,8 @@
         /// Return its result from `applicationShouldTerminate(_:)`. The app quits once the changes are sent
         /// or have failed, or when the time is up. Edits whose calls have returned are durable either way;
         /// the engine sends the rest after the next launch. The app may quit from anywhere, also within a task of the
-        /// main actor or a block of the main queue, which both stand still until the reply.
+        /// main actor or a block of the main queue, which both stand still until the reply. An edit of ``LiveModels``
+        /// that was made in the same task or block is then lost, since its closure needs the main actor once more.
         ///
         /// - Parameters:
         ///   - application: The app.
@@ -23,7 +24,7 @@
             let end = self.end(after: limit)
             // Nothing here may need the main actor: if the app quits within one of its jobs, AppKit waits for the
             // reply within that job.
-            let sending = Task.detached(priority: .userInitiated) { try await sendChanges() }
+            let sending = Task.detached(priority: .userInitiated) { try await sendLastChanges() }
             let waiting = Task.detached(priority: .userInitiated) { [clock] in
                 try await clock.sleep(until: end)
                 sending.cancel()

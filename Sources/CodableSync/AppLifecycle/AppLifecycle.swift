@@ -79,6 +79,14 @@ public struct AppLifecycle: Sendable {
         try await forAll { _ = try await $0.sendChanges() }
     }
 
+    /// Sends what is stored, and then also what edits are about to store.
+    ///
+    /// The closure of an edit in a view needs the main actor, which may stand still while the app quits.
+    func sendLastChanges() async throws {
+        try await forAll { _ = try await $0.core.sync(.send, waitsForEdits: false) }
+        try await sendChanges()
+    }
+
     /// Syncs all containers concurrently, and returns once each has finished.
     ///
     /// See ``SyncContainer/sync()``. If one fails, the others continue.

@@ -7,10 +7,9 @@ extension SyncCore {
     /// Makes a call that waits for the cloud.
     ///
     /// What fetches only, as for a push, needs none of the calls before it, so it waits for no edit's closure.
-    nonisolated func sync(_ parts: SyncParts) async throws -> SyncSummary {
-        let date = now.wall
-        let ticket =
-            parts.contains(.send) ? callQueue.takeForAllRecords(at: date) : callQueue.take(at: date)
+    nonisolated func sync(_ parts: SyncParts, waitsForEdits: Bool = true) async throws -> SyncSummary {
+        let waits = waitsForEdits && parts.contains(.send)
+        let ticket = waits ? callQueue.takeForAllRecords(at: now.wall) : callQueue.take(at: now.wall)
         defer { ticket.end() }
         try Task.checkCancellation()
         return try await sync(parts, ticket)
@@ -82,7 +81,7 @@ extension SyncCore {
     }
 
     nonisolated func resolvePurge(_ answer: PurgeAnswer) async throws {
-        let ticket = callQueue.take(at: now.wall)
+        let ticket = callQueue.takeForAllRecords(at: now.wall)
         defer { ticket.end() }
         try await call(at: ticket) { .resolvePurge($0, uploadAgain: answer == .uploadAgain) }
     }

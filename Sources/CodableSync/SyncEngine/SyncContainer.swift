@@ -70,7 +70,7 @@ public final class SyncContainer: Sendable {
     /// this state sends the pending changes.
     ///
     /// An earlier edit may wait for the actor of its closure. So don't block that actor until this call returns: after
-    /// 5 seconds, or once this call's task is cancelled, calls that still wait throw
+    /// 5 seconds of the engine's clock, or once this call's task is cancelled, calls that still wait throw
     /// ``SyncError/Code-swift.enum/closed`` as well. If the state's files are being compacted, the call waits until that
     /// is done.
     ///

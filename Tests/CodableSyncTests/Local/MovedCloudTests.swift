@@ -121,7 +121,8 @@ final class MovedCloudTests: XCTestCase {
         try await prepare()
         try FileManager.default.createDirectory(at: url("documents"), withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: url("documents").appending(path: ".letter"))
-        for name in ["documents", "state"] {
+        try FileManager.default.createSymbolicLink(at: url("link"), withDestinationURL: url("documents"))
+        for name in ["documents", "state", "link"] {
             let before = try FileManager.default.subpathsOfDirectory(atPath: url(name).path).sorted()
             let database = LocalDatabase(directory: url(name))
             XCTAssertThrowsError(try database.identifier, name) { error in

@@ -30,7 +30,7 @@ import class Foundation.Thread
     private let clock: any SyncClock
     private let lockTimeout: Duration
 
-    /// Creates a connection to a directory; the disk is not accessed before the first request.
+    /// Creates a connection to a directory; the disk is not accessed before its first use.
     ///
     /// - Parameters:
     ///   - path: The directory, which is created if it is missing; keep nothing else in it.
@@ -120,8 +120,11 @@ import class Foundation.Thread
     package func identity() throws(LedgerDirectoryError) -> String {
         var attempts = lockTimeout.components.seconds * 1000
         while true {
-            let isClosed = line.withLock { $0.isClosed }
-            switch queue.sync(execute: { Result { try store.identify(isClosed: isClosed) } }) {
+            let found = queue.sync {
+                // Closing is a block of this queue, too, so it does not come in between.
+                Result { try store.identify(isClosed: line.withLock { $0.isClosed }) }
+            }
+            switch found {
             case .success(.known(let identity)): return identity
             case .success(.waiting(let processID)):
                 attempts -= 1

@@ -55,7 +55,9 @@ extension LedgerFiles {
     ///
     /// - Throws: ``FileError``, or ``LedgerDirectoryError`` if it is something else.
     func checkContents() throws {
-        guard try fileSystem.status(of: path)?.kind == .directory else { return }
+        // A link may lead to a directory.
+        guard let kind = try fileSystem.status(of: path)?.kind, [.directory, .symbolicLink].contains(kind)
+        else { return }
         let names = try fileSystem.contents(ofDirectory: path)
         if names.contains(where: { $0 == Self.identityName || LogFileName($0) != nil }) { return }
         guard let foreign = names.first(where: { !Self.mayBeInNewCloud($0) }) else { return }
@@ -68,7 +70,8 @@ extension LedgerFiles {
 
     /// Whether a file may be in a directory in which a process was killed before it had made a cloud.
     private static func mayBeInNewCloud(_ name: String) -> Bool {
-        // The last one is made by the Finder in any directory that it shows.
-        name.hasSuffix(".lock") || name.hasSuffix(".tmp") || ["lock", ".DS_Store"].contains(name)
+        // The last two are made by the Finder in any directory that it shows, and by Linux on each new volume.
+        name.hasSuffix(".lock") || name.hasSuffix(".tmp")
+            || ["lock", ".DS_Store", "lost+found"].contains(name)
     }
 }

@@ -21,7 +21,7 @@ extension LedgerStore {
             let identifier = try ledgerIdentifier()
             // Another process may have been first.
             if let onDisk = try files.identity() { return known(onDisk) }
-            // The ledger's own, so that a lost file is made again as it was.
+            // The ledger's own, so that a lost file is made again as it was, unless the log was replaced since.
             try files.write(identity: identifier)
             return known(identifier)
         }

@@ -21,7 +21,8 @@ public import struct Foundation.URL
 /// deleted.
 ///
 /// The cloud's identity is in its file `cloud.json`, so you can move the whole directory: states of engines find it again.
-/// A directory that is removed and made again is another cloud; an engine's state of the former is not opened for it. To
+/// A directory that is removed and made again is another cloud, and so is the empty mount point of a volume that is not
+/// mounted; an engine's state of the former is not opened for it. To
 /// start over with the same devices, remove the journal and snapshot files and keep `cloud.json`.
 ///
 /// Processes take turns. If one hangs during its turn, the others' requests fail after 20 seconds with an
@@ -43,7 +44,7 @@ public final class LocalDatabase: CloudDatabase {
     let clock: any SyncClock
     let listeners = LocalListeners()
 
-    /// Creates a connection to a directory; the disk is not accessed before the first request.
+    /// Creates a connection to a directory; the disk is not accessed before its first use.
     ///
     /// - Parameters:
     ///   - directory: The directory, which is created if it is missing; ``defaultDirectory`` by default.
@@ -63,7 +64,7 @@ public final class LocalDatabase: CloudDatabase {
         self.init(directory: directory, user: user, options: options, clock: clock)
     }
 
-    /// Creates a connection to a directory with options; the disk is not accessed before the first request.
+    /// Creates a connection to a directory with options; the disk is not accessed before its first use.
     ///
     /// - Parameters:
     ///   - directory: The directory, which is created if it is missing; ``defaultDirectory`` by default.
