@@ -141,5 +141,7 @@ final class MovedCloudTests: XCTestCase {
                 name
             )
         }
+        let documents = try FileManager.default.contentsOfDirectory(atPath: url("documents").path)
+        XCTAssertEqual(documents, [".letter"], "also through a link")
     }
 }
