@@ -143,10 +143,30 @@ public enum RecordLimits {
     private static func faultOfFreeName(_ name: String) -> RecordCodingError.NameFault? {
         let bytes = name.utf8
         if bytes.isEmpty { return .empty }
-        guard name.isASCII else { return .notASCII }
+        let isPrintable = isPrintable(name)
+        if !isPrintable, !name.isASCII { return .notASCII }
         if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
-        if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return .illegalCharacter }
+        if !isPrintable { return .illegalCharacter }
         return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
+    }
+
+    /// Whether a name has ASCII characters only, and no control characters; looks at eight bytes at a time.
+    private static func isPrintable(_ name: String) -> Bool {
+        let contiguous = name.utf8.withContiguousStorageIfAvailable { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            let highBits: UInt64 = 0x8080_8080_8080_8080
+            var offset = 0
+            while offset + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                // A high bit is set where a byte is above 0x7E, and missing in the last term where it is below 0x20.
+                let isAbove = word | (word &+ 0x0101_0101_0101_0101)
+                let isBelow = ~((word | highBits) &- 0x2020_2020_2020_2020)
+                if (isAbove | isBelow) & highBits != 0 { return false }
+                offset += 8
+            }
+            return bytes[offset...].allSatisfy { $0 &- 0x20 < 0x5F }
+        }
+        return contiguous ?? name.utf8.allSatisfy { $0 &- 0x20 < 0x5F }
     }
 
     private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
