@@ -17,6 +17,8 @@ struct Draft: Sendable {
     var original: Original
     /// What to do if the original's record is unknown.
     var ifMissing = MissingRecord.fail
+    /// Whether the draft was made after every edit of this device, also of those that the original lacks.
+    var countsOwnEdits = false
 }
 
 /// The result of applying a draft to the version that this device shows.
@@ -79,7 +81,8 @@ struct DraftOverlay: Sendable {
             return .edited(.init(record: draft.record, base: basis.base, contested: .contents(nil)))
         }
         let (shown, stored) = try fieldsShown(handle)
-        guard let original = originalFields else {
+        guard let original = originalFields.map({ draft.countsOwnEdits ? withOwnEdits($0, in: shown) : $0 })
+        else {
             // The original is no longer stored, so it is unknown what the draft changed.
             let record = try recordWithUnseenEdit(shown)
             let copy = copyIfDifferent(draft.record.fields, from: record.fields)
@@ -150,6 +153,24 @@ struct DraftOverlay: Sendable {
         }
         try check(result)
         return result
+    }
+
+    /// The original with the changes of this device's unconfirmed edit.
+    private func withOwnEdits(
+        _ original: [String: RecordValue],
+        in shown: [String: RecordValue]
+    ) -> [String: RecordValue] {
+        guard let record, record.isPendingOnTop, record.pending?.handle == basis.shown else {
+            return original
+        }
+        var before: [String: RecordValue] = [:]
+        if let base = record.pending?.base {
+            guard let fields = modelFields(base) else { return original }
+            before = fields
+        }
+        var fields = original
+        for name in shown.differingFields(from: before) { fields[name] = shown[name] ?? .null }
+        return fields
     }
 
     /// The original's fields; `nil` if they are no longer stored.

@@ -1,5 +1,7 @@
 import RecordCoding
 
+import struct Foundation.Date
+
 /// The calls of ``LiveModels``, and what it waits for.
 extension SyncEngine {
     /// Takes a place for a call of a view.
@@ -15,20 +17,27 @@ extension SyncEngine {
 
     /// Uploads a model in place of the one that a view shows, with a place that was taken before.
     ///
-    /// Only the fields that differ from the shown model change, so the call neither misses the view's earlier calls
-    /// nor reverts what other devices did in the meantime. A model that carries the change tag of another version
-    /// than the shown one is compared with that version.
+    /// The fields change that differ from the shown model or from a later edit of this device. So the call neither
+    /// leaves out an earlier call nor reverts what other devices did in the meantime. A model that carries the
+    /// change tag of another version than the shown one is compared with that version.
     func upload(_ model: Model, over shown: Model?, at ticket: CallQueue.Ticket) async throws {
         defer { ticket.end() }
         try await reportingRefusal(of: [model.recordName]) {
-            guard let shown, changeTag(of: model) == nil || changeTag(of: model) == changeTag(of: shown)
-            else {
-                return try await queue([model], ticket)
-            }
-            var draft = try await encode(model, editedFrom: shown, at: ticket.date)
+            var draft = try await replacement(of: shown, by: model, at: ticket.date)
             draft.ifMissing = .create
+            draft.countsOwnEdits = true
             try await core.enqueue([draft], ticket)
         }
+    }
+
+    private func replacement(of shown: Model?, by model: Model, at date: Date) async throws -> Draft {
+        let tag = changeTag(of: model)
+        if let shown, tag == nil || tag == changeTag(of: shown) {
+            return try await encode(model, editedFrom: shown, at: date)
+        }
+        var draft = try await encode(model, editedFrom: nil, at: date)
+        draft.original = original(of: model)
+        return draft
     }
 
     /// Deletes a model, with a place that was taken before.

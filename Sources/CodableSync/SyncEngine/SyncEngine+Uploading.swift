@@ -98,10 +98,6 @@ extension SyncEngine {
 
     private func queue(_ models: [Model]) async throws {
         let ticket = core.callQueue.take(models.map(\.recordName), at: core.now.wall.rounded)
-        try await queue(models, ticket)
-    }
-
-    func queue(_ models: [Model], _ ticket: CallQueue.Ticket) async throws {
         defer { ticket.end() }
         try Task.checkCancellation()
         if models.isEmpty { return }
@@ -145,7 +141,7 @@ extension SyncEngine {
     }
 
     /// The version that a model carries as its original.
-    private func original(of model: Model) -> Draft.Original {
+    func original(of model: Model) -> Draft.Original {
         changeTag(of: model).map { .version(changeTag: $0) } ?? .whole
     }
 

@@ -143,6 +143,19 @@ final class LiveModelsOrderTests: XCTestCase {
         XCTAssertEqual(live.models["a"], Note("a", "1", note: "theirs", count: 1))
     }
 
+    /// The engine has made an edit that the list does not show yet.
+    func testAnAdditionReplacesAnEditOfTheEngine() async throws {
+        let (phone, live) = try await makePhone()
+        let engine = phone.engine
+        for shown in [live.models["a"], nil] {
+            try await engine.edit(named: "a") { $0.title = "2" }
+            let place = engine.place(of: "a", in: nil)
+            try await engine.upload(Note("a", "1"), over: shown, at: place)
+            let model = try await engine.model(named: "a")
+            XCTAssertEqual(model, Note("a", "1"))
+        }
+    }
+
     func testAnAdditionAfterADeletionWins() async throws {
         let (phone, live) = try await makePhone()
         let former = try XCTUnwrap(live.models["a"])
