@@ -74,12 +74,14 @@ class LiveScenarios: EngineScenario {
     /// What an app gets that dies over one record, until it does or has everything else.
     private func launch(_ phone: Device<Note>, dyingOver deadly: String) async throws -> Set<String> {
         var got: Set<String> = []
-        for await change in phone.engine.liveChanges {
+        let changes = phone.engine.liveChanges
+        for await change in changes {
             if change.names.contains(deadly) || got.count == 4 { break }
             got.formUnion(change.names)
         }
         try await phone.die()
-        return got
+        // The app dies in the loop: a stream that is released before that would only be left.
+        return withExtendedLifetime(changes) { got }
     }
 
     /// CR-11: an app that dies over one record gets the others at the next launch.
