@@ -36,8 +36,8 @@ package enum CloudRecovery: Hashable, Sendable {
 
     /// What to do if the server says when to try again.
     ///
-    /// Then the failure is temporary, whatever its code. So nothing is given up, deleted or created anew because of
-    /// it. What continues in another way stays, and waits as long as the server asks.
+    /// The failure is then temporary, whatever its code, so nothing is parked, deleted or created again because of it.
+    /// Other recoveries stay as they are, and wait as long as the server asks.
     fileprivate var withWait: CloudRecovery {
         switch self {
         case .acceptDeletion, .recreateZone, .askUser, .uploadEverything, .refetch, .park, .stop,

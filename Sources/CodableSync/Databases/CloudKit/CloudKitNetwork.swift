@@ -38,7 +38,7 @@
             }
         }
 
-        /// Stops watching, whoever listens.
+        /// Stops watching, even if there are listeners.
         func end() {
             state.withLock { Self.end(&$0) }
         }
