@@ -23,6 +23,14 @@ final class LiveModelsRaceTests: XCTestCase {
         }
     }
 
+    func testNoAcknowledgedCallIsLostThroughFaultsOfTheDiskTheCloudAndTheProcess() async throws {
+        try await assertNoFailure { seed in
+            let race = LiveFaultRace(seed: seed)
+            try await race.run()
+            return (race.log, race.failures)
+        }
+    }
+
     private func assertNoFailure(
         _ run: (UInt64) async throws -> (log: [String], failures: [String])
     ) async throws {

@@ -11,6 +11,9 @@ final class LiveUserRace {
     private var live: LiveModels<Note>
     private var random: SplitMix64
     private var made: Set<String> = []
+    /// The last title that a call gave each user's first note.
+    private var titles: [String: String] = [:]
+    private var deleted: Set<String> = []
     private var tasks: [Task<Void, Never>] = []
     private var number = 0
     private(set) var log: [String] = []
@@ -45,7 +48,9 @@ final class LiveUserRace {
 
     private func step() async throws {
         switch Int.random(in: 0..<12, using: &random) {
-        case 0, 1, 2, 3: addForTheShownUser()
+        case 0, 1: addForTheShownUser()
+        case 2: editForTheShownUser()
+        case 3: deleteForTheShownUser()
         case 4, 5:
             let user = Bool.random(using: &random) ? "alice" : "bob"
             log.append("sign in \(user)")
@@ -80,11 +85,33 @@ final class LiveUserRace {
         )
     }
 
-    /// The user whose models are on the screen adds a note.
-    private func addForTheShownUser() {
+    /// The user whose models are on the screen.
+    private var shownUser: String? {
         let users = ["alice", "bob"].filter { live.models["\($0)-0"] != nil }
         if users.count > 1 { failures.append("both users' models are shown") }
-        guard let user = users.first else { return }
+        return users.first
+    }
+
+    private func editForTheShownUser() {
+        guard let user = shownUser, let note = live.models["\(user)-0"] else { return }
+        number += 1
+        let title = "\(user) \(number)"
+        log.append("edit \(note.id): \(title)")
+        live.edit(note) { $0.title = title }
+        titles[user] = title
+    }
+
+    private func deleteForTheShownUser() {
+        guard let user = shownUser,
+            let note = live.models.values.filter({ $0.id != "\(user)-0" }).min(by: { $0.id < $1.id })
+        else { return }
+        log.append("delete \(note.id)")
+        live.delete(note)
+        deleted.insert(note.id)
+    }
+
+    private func addForTheShownUser() {
+        guard let user = shownUser else { return }
         number += 1
         let name = "\(user)-\(number)"
         log.append("add \(name)")
@@ -113,10 +140,25 @@ final class LiveUserRace {
         try await live.settle()
         let device = Device<Note>(cloud.database(user: user))
         try await device.engine.sync()
-        let there = try await device.engine.allModels().map(\.id)
+        let notes = try await device.engine.allModels()
+        let there = Set(notes.map(\.id))
         try await device.engine.close()
-        let wanted = made.subtracting(refused).filter { $0.hasPrefix(user) }.union(["\(user)-0"]).sorted()
-        if live.models.keys.sorted() != wanted { failures.append("the list: \(live.models.keys.sorted())") }
-        if there != wanted { failures.append("the cloud of \(user): \(there), expected: \(wanted)") }
+        if live.models.values.sorted(by: { $0.id < $1.id }) != notes {
+            failures.append("the list of \(user): \(live.models.keys.sorted()), the cloud: \(there.sorted())")
+        }
+        // A refused call may be the addition or the deletion of a note.
+        let possible = made.filter { $0.hasPrefix(user) }.union(["\(user)-0"]).subtracting(
+            deleted.subtracting(refused)
+        )
+        let sure = possible.subtracting(refused).union(["\(user)-0"])
+        if !sure.isSubset(of: there) { failures.append("lost: \(sure.subtracting(there).sorted())") }
+        if !there.isSubset(of: possible) {
+            failures.append("too many: \(there.subtracting(possible).sorted())")
+        }
+        let title = notes.first { $0.id == "\(user)-0" }?.title ?? ""
+        let isRefused = refused.contains("\(user)-0")
+        if isRefused ? !title.isEmpty && !title.hasPrefix(user) : title != titles[user] ?? "" {
+            failures.append("the title of \(user): \(title), expected: \(titles[user] ?? "")")
+        }
     }
 }
