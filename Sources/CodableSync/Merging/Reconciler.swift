@@ -139,6 +139,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             record.systemFields = server.systemFields
             let fields = record.fields
             let serverFields = shownFields(of: server)
+            try coding.checkReferences(fields.filter { !fields.isSame($0.key, in: serverFields) })
             record.fields.merge(fields.unchanged(from: server.fields, shownAs: serverFields)) { $1 }
             try RecordLimits.checkSize(of: record)
             // The server's record may lack a field that has a default.
@@ -174,6 +175,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             guard let kept = try Model.resolveDeletion(of: model) else { return .server }
             let name = client.recordID.recordName
             var record = try coding.encode(kept, named: name, edited: item.clientEdited)
+            try coding.checkReferences(record.fields)
             let stored = record.fields.unchanged(from: client.fields, shownAs: shownFields(of: client))
             record.fields.merge(stored) { $1 }
             try RecordLimits.checkSize(of: record)

@@ -41,6 +41,49 @@ final class LiveModelsOrderTests: XCTestCase {
         XCTAssertEqual(models, [Note("a", "1"), Note("b", "newer")])
     }
 
+    func testAnEditBeforeTheAnswerToAPurgeIsKept() async throws {
+        let (phone, live) = try await makePhone()
+        try cloud.purgeZone(ZoneID(zoneName: "Item"))
+        do {
+            try await phone.engine.sync()
+        } catch let error as SyncError {
+            XCTAssertEqual(error.code, .waitingForDecision)
+        }
+        live.edit(Note("a")) { $0.title = "edited" }
+        try await phone.engine.resolvePurge(.removeLocal)
+        try await phone.engine.sync()
+        XCTAssertNil(live.failure)
+        let models = try await shownElsewhere()
+        XCTAssertEqual(models, [Note("a", "edited")])
+    }
+
+    func testQuittingSendsWhatIsStoredWhileTheMainActorStandsStill() async throws {
+        let phone = makeDevice(files)
+        try await phone.engine.upload(Note("a", "stored"))
+        let live = LiveModels(phone.engine)
+        live.edit(Note("a")) { $0.title = "edited" }
+        let lifecycle = AppLifecycle(of: phone.engine.container)
+        let arrival = DispatchSemaphore(value: 0)
+        let cloud = cloud
+        let quitting = Task.detached { try await lifecycle.sendLastChanges() }
+        let watching = Task.detached {
+            while cloud.records(in: ZoneID(zoneName: "Item")).isEmpty, !Task.isCancelled {
+                await Task.yield()
+            }
+            arrival.signal()
+        }
+        XCTAssertEqual(Self.stand(until: arrival), .success)
+        XCTAssertEqual(cloud.records(in: ZoneID(zoneName: "Item"))["a"]?.fields["title"], .string("stored"))
+        watching.cancel()
+        try await quitting.value
+        XCTAssertEqual(cloud.records(in: ZoneID(zoneName: "Item"))["a"]?.fields["title"], .string("edited"))
+    }
+
+    /// Blocks the main actor, as an app that quits does.
+    private nonisolated static func stand(until arrival: DispatchSemaphore) -> DispatchTimeoutResult {
+        arrival.wait(timeout: .now() + 20)
+    }
+
     func testTheLaterEditWins() async throws {
         let (phone, live) = try await makePhone()
         live.edit(Note("a")) { $0.title = "first" }
