@@ -43,7 +43,10 @@ final class MutatedJSONTests: XCTestCase {
                 if mine != theirs { XCTAssertTrue(hasRepeatedKeys(bytes), text) }
             case (.failure(let error), .failure): XCTAssertTrue(error is DecodingError, text)
             case (.success, .failure(let error)): XCTAssertTrue(hasRepeatedKeys(bytes), "\(text): \(error)")
-            case (.failure(let error), .success): XCTAssertTrue(hasRepeatedKeys(bytes), "\(text): \(error)")
+            case (.failure(let error), .success):
+                // Foundation does not look into the strings that it skips.
+                let isValid = String(bytes: bytes, encoding: .utf8) != nil
+                XCTAssertTrue(!isValid || hasRepeatedKeys(bytes), "\(text): \(error)")
             }
         }
         XCTAssertGreaterThan(accepted, 100)
@@ -53,7 +56,7 @@ final class MutatedJSONTests: XCTestCase {
         let interesting =
             Array(#"{}[]",:\u0123456789eE+-.tfn abxy"#.utf8) + [0, 9, 10, 0x7F, 0x80, 0xC3, 0xED, 0xFF]
         var bytes = seed
-        for _ in 0...Int.random(in: 0..<3, using: &generator) {
+        for _ in 0...Int.random(in: 0..<3, using: &generator) where !bytes.isEmpty {
             let index = Int.random(in: 0..<bytes.count, using: &generator)
             let byte = interesting.randomElement(using: &generator) ?? 0
             switch Int.random(in: 0..<8, using: &generator) {

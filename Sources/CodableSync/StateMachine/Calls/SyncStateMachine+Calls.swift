@@ -250,6 +250,11 @@ extension SyncStateMachine {
         if sending.lane.isBusy || lookingUp.lane.isBusy { return false }
         guard lookingUp.isDone(at: context.now) else { return false }
         let queue = state.sendQueue
-        return queue.count <= deferred.count || queue.firstPosition >= calls.passEnd
+        if queue.count <= deferred.count || queue.firstPosition >= calls.passEnd { return true }
+        // A change whose record could not be looked up waits for the next attempt, as a deferred one does.
+        let (waiting, lookUps) = (deferred.queue, lookingUp.queue)
+        return lookUps.isEmpty
+            ? false
+            : queue.keys(before: calls.passEnd).allSatisfy { waiting.contains($0) || lookUps.contains($0) }
     }
 }

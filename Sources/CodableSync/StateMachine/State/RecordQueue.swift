@@ -51,6 +51,14 @@ package struct RecordQueue: Sendable {
         places[head...].lazy.filter { positions[$0.key] == $0.position }.map(\.key)
     }
 
+    /// The records before a position, in order.
+    func keys(before end: Int) -> some Sequence<RecordKey> {
+        places[head...].lazy
+            .prefix { $0.position < end }
+            .filter { positions[$0.key] == $0.position }
+            .map(\.key)
+    }
+
     private mutating func dropGaps() {
         while head < places.count, positions[places[head].key] != places[head].position { head += 1 }
         // Rebuilt only when more than half are gaps, so that each removal costs O(1) on average.
