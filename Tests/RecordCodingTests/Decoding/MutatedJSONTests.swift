@@ -44,8 +44,8 @@ final class MutatedJSONTests: XCTestCase {
             case (.failure(let error), .failure): XCTAssertTrue(error is DecodingError, text)
             case (.success, .failure(let error)): XCTAssertTrue(hasRepeatedKeys(bytes), "\(text): \(error)")
             case (.failure(let error), .success):
-                // Foundation does not look into the strings that it skips.
-                let isValid = String(bytes: bytes, encoding: .utf8) != nil
+                // Foundation skips strings without looking into them, and accepts a comma at an object's end.
+                let isValid = String(bytes: bytes, encoding: .utf8) != nil && !hasCommaAtEnd(bytes)
                 XCTAssertTrue(!isValid || hasRepeatedKeys(bytes), "\(text): \(error)")
             }
         }
@@ -71,6 +71,13 @@ final class MutatedJSONTests: XCTestCase {
             }
         }
         return bytes
+    }
+
+    private func hasCommaAtEnd(_ bytes: [UInt8]) -> Bool {
+        let written = bytes.filter { $0 > 0x20 }
+        return zip(written, written.dropFirst()).contains {
+            $0 == UInt8(ascii: ",") && $1 == UInt8(ascii: "}")
+        }
     }
 
     /// Whether an object of a text has two equal keys.
