@@ -42,10 +42,13 @@ final class MutatedJSONTests: XCTestCase {
                 // Foundation keeps another one of repeated members.
                 if mine != theirs { XCTAssertTrue(hasRepeatedKeys(bytes), text) }
             case (.failure(let error), .failure): XCTAssertTrue(error is DecodingError, text)
-            case (.success, .failure(let error)): XCTAssertTrue(hasRepeatedKeys(bytes), "\(text): \(error)")
+            case (.success, .failure(let error)):
+                // JSONDecoder refuses 0e3, which is a JSON number.
+                XCTAssertTrue(text.contains(":0e") || hasRepeatedKeys(bytes), "\(text): \(error)")
             case (.failure(let error), .success):
-                // Foundation skips strings without looking into them, and accepts a comma at an object's end.
-                let isValid = String(bytes: bytes, encoding: .utf8) != nil && !hasCommaAtEnd(bytes)
+                // JSONDecoder does not look into strings that it skips, and accepts a comma at an end.
+                let whole = Result { try JSONSerialization.jsonObject(with: Data(bytes)) }
+                let isValid = !hasCommaAtEnd(bytes) && (try? whole.get()) != nil
                 XCTAssertTrue(!isValid || hasRepeatedKeys(bytes), "\(text): \(error)")
             }
         }
@@ -76,7 +79,7 @@ final class MutatedJSONTests: XCTestCase {
     private func hasCommaAtEnd(_ bytes: [UInt8]) -> Bool {
         let written = bytes.filter { $0 > 0x20 }
         return zip(written, written.dropFirst()).contains {
-            $0 == UInt8(ascii: ",") && $1 == UInt8(ascii: "}")
+            $0 == UInt8(ascii: ",") && "}]".utf8.contains($1)
         }
     }
 
