@@ -88,7 +88,7 @@ extension SyncStateMachine {
             zone.prove()
             account.prove()
         }
-        calls.extendPass(context.state)
+        if calls.waiters.contains(where: { $0.fetchRun != nil }) { calls.extendPass(context.state) }
         guard isAutomatic, let interval = context.configuration.pollInterval else { return }
         context.actions.append(.setTimer(.poll, at: context.now.monotonic + interval))
     }

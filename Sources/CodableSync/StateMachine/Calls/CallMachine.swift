@@ -91,7 +91,7 @@ struct CallMachine: Sendable {
     ///
     /// - Parameters:
     ///   - isQuiet: Whether no look-up or conflict is in progress, and none can start now.
-    ///   - isSent: Whether everything that callers wait for has been tried at least once.
+    ///   - isSent: Whether every change that callers wait for has been tried at least once.
     ///   - context: The context that the rooms share.
     ///   - failure: The error that ends a call, if any.
     mutating func finish(

@@ -77,6 +77,10 @@ extension SyncStateMachine {
             deferred.forgetFailures(of: key)
         }
         context.answer(call, afterStoring: entries)
+        for key in entries.compactMap(\.queuedKey) {
+            // The new contents are another change, for which nobody waits who called before.
+            if sending.inFlight.contains(key) { context.state.moveToEndOfSendQueue(key) }
+        }
         delaySending(of: entries)
     }
 
@@ -222,7 +226,8 @@ extension SyncStateMachine {
     mutating func finishWaiters() {
         if calls.waiters.isEmpty { return }
         let isQuiet = lookingUp.isDone(at: context.now) ? resolving.isDone(context) : false
-        let isSent = isSendingDone
+        let isSendAwaited = calls.waiters.contains { $0.wantsSend ? $0.fetchRun == nil : false }
+        let isSent = isQuiet && isSendAwaited ? isSendingDone : false
         let general = failureOfEveryCall
         let mayFail = isPurgeStored
         calls.finish(isQuiet: isQuiet, isSent: isSent, &context) { waiter in
@@ -245,16 +250,14 @@ extension SyncStateMachine {
         }
     }
 
-    /// Whether everything that callers wait for has been tried at least once.
+    /// Whether every change that callers wait for has been tried at least once; later ones may be in flight.
     private var isSendingDone: Bool {
-        if sending.lane.isBusy || lookingUp.lane.isBusy { return false }
-        guard lookingUp.isDone(at: context.now) else { return false }
-        let queue = state.sendQueue
-        if queue.count <= deferred.count || queue.firstPosition >= calls.passEnd { return true }
+        if sending.lane.isStoring { return false }
+        if sending.inFlight.firstPosition < calls.passEnd { return false }
         // A change whose record could not be looked up waits for the next attempt, as a deferred one does.
         let (waiting, lookUps) = (deferred.queue, lookingUp.queue)
-        return lookUps.isEmpty
-            ? false
-            : queue.keys(before: calls.passEnd).allSatisfy { waiting.contains($0) || lookUps.contains($0) }
+        return state.sendQueue.keys(before: calls.passEnd).allSatisfy {
+            waiting.contains($0) ? true : lookUps.contains($0)
+        }
     }
 }

@@ -2,10 +2,17 @@
 struct InFlight: Equatable, Sendable {
     private(set) var items: [SendItem] = []
     private var byKey = RecordTable<SendItem>()
+    /// The first place in the send queue that an item had when the request began.
+    private(set) var firstPosition = Int.max
 
-    init(_ items: [SendItem] = []) {
+    init() {}
+
+    init(_ items: [SendItem], from queue: RecordQueue) {
         self.items = items
-        for item in items { byKey[item.key] = item }
+        for item in items {
+            byKey[item.key] = item
+            if let position = queue.position(of: item.key) { firstPosition = min(firstPosition, position) }
+        }
     }
 
     subscript(key: RecordKey) -> SendItem? { byKey[key] }

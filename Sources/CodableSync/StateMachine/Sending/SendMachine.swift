@@ -37,7 +37,7 @@ struct SendMachine: Sendable {
 
     /// Stores that a request is about to be made.
     mutating func begin(_ items: [SendItem], _ context: inout SyncContext) {
-        inFlight = InFlight(items)
+        inFlight = InFlight(items, from: context.state.sendQueue)
         // Stored before it is sent, so that the server's copy is recognised as our own if the response is
         // lost.
         lane.beginStoring()
@@ -147,7 +147,7 @@ struct SendMachine: Sendable {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) {
-        inFlight = InFlight(items)
+        inFlight = InFlight(items, from: context.state.sendQueue)
         take(items.map { SendResult(unwrapping: error, of: $0) }, &deferred, &context)
     }
 
@@ -210,7 +210,6 @@ struct SendMachine: Sendable {
         lane.endStoring()
         inFlight = InFlight()
         endSuccess()
-        context.tell(.changesQueued)
     }
 
     /// Resets the failure count if the request saved or deleted anything.

@@ -25,6 +25,9 @@ package struct RecordQueue: Sendable {
 
     package func contains(_ key: RecordKey) -> Bool { positions[key] != nil }
 
+    /// The position of a record that is in the queue.
+    func position(of key: RecordKey) -> Int? { positions[key] }
+
     /// Appends a record; one that is already in the queue keeps its place.
     package mutating func append(_ key: RecordKey) {
         guard positions[key] == nil else { return }

@@ -102,25 +102,6 @@ final class MachineBackoffTests: MachineAccountTestCase {
         XCTAssertEqual(machine.lookUpRequest?.names.count, 20)
     }
 
-    /// A change is not sent while its record is looked up, also while the look-up waits for its next attempt.
-    func testASyncReturnsBeforeALookUpIsTriedAgain() throws {
-        machine.know("B", 1)
-        machine.run(.signal(.changes(in: nil)))
-        machine.answerFetch(failed: ["A"], token: "2")
-        machine.upload("B", 9)
-        machine.run(.calls(.sync(machine.newCall(), .send)))
-        let failed = [LookedUp(name: "A", result: .failure(CloudError(.serviceUnavailable)))]
-        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(failed))))
-        XCTAssertEqual(machine.upload("A", 5).requests, [], "its record is looked up first")
-        machine.answerSend { _ in .conflict(server: KnownVersion(3)) }
-        XCTAssertEqual(machine.resolve { _ in .client }.requests, ["send B=9@t3"])
-        let actions = machine.answerSend { _ in .saved(KnownVersion(4)) }
-        XCTAssertNotNil(machine.timers[.lookUpRetry])
-        XCTAssertEqual(actions.answers.count, 1, "the sync has ended")
-        machine.fireNext { $0 == .lookUpRetry }
-        XCTAssertEqual(machine.lookUpRequest?.names, ["A"])
-    }
-
     /// Fetches succeed, and every send is refused.
     func testAnAccountThatSendsRefuseIsLookedUpWithLongerWaits() throws {
         machine.upload("A", 1)

@@ -138,7 +138,7 @@ final class MachineZonesTests: XCTestCase {
         let items = [
             SendItem(key: own, handle: 3, known: nil), SendItem(key: other, handle: 4, known: nil),
         ]
-        let inFlight = InFlight(items)
+        let inFlight = InFlight(items, from: RecordQueue())
         XCTAssertEqual(inFlight[own]?.handle, 3)
         XCTAssertEqual(inFlight[other]?.handle, 4)
     }
