@@ -6,7 +6,7 @@
 /// is at rest without a failure. Each title of a record is a number greater than those before, so the title that is
 /// left must be the last acknowledged one or a later one.
 @MainActor
-final class LiveFaultRace {
+final class LiveFaultRace: LiveRacing {
     private let clock = ManualClock()
     private let phone: Device<Note>
     private let tablet: Device<Note>
@@ -137,10 +137,10 @@ final class LiveFaultRace {
     private func callAboutAll() {
         let engine = engine
         switch Int.random(in: 0..<7, using: &random) {
-        case 0, 1: call("sync") { _ in _ = try await engine.sync() }
-        case 2: call("send") { _ in try await engine.sendChanges() }
-        case 3: call("fetch") { _ in try await engine.fetchChanges() }
-        case 4: call("resync") { _ in try await engine.resync() }
+        case 0, 1: call("sync", needsCloud: true) { _ in _ = try await engine.sync() }
+        case 2: call("send", needsCloud: true) { _ in try await engine.sendChanges() }
+        case 3: call("fetch", needsCloud: true) { _ in try await engine.fetchChanges() }
+        case 4: call("resync", needsCloud: true) { _ in try await engine.resync() }
         case 5: call("idle") { _ in await engine.waitUntilIdle() }
         default: call("upload once") { _ in try await self.uploadOnce(engine) }
         }
@@ -152,7 +152,16 @@ final class LiveFaultRace {
     }
 
     /// Makes a call in a task of its own; its number is later than those of all calls made before it.
-    private func call(_ what: String, _ call: @escaping @MainActor (_ number: Int) async throws -> Void) {
+    ///
+    /// - Parameters:
+    ///   - what: What the call does, for the log.
+    ///   - needsCloud: Whether the call fails if the cloud does.
+    ///   - call: The call.
+    private func call(
+        _ what: String,
+        needsCloud: Bool = false,
+        _ call: @escaping @MainActor (_ number: Int) async throws -> Void
+    ) {
         log.append("call: \(what)")
         tasks.append(
             Task {
@@ -164,13 +173,22 @@ final class LiveFaultRace {
                 do {
                     try await call(number)
                     log.append("\(number) ended")
-                } catch let error as SyncError {
+                } catch let error as SyncError where isPossible(error, needsCloud: needsCloud) {
                     log.append("\(number) failed: \(error.code)")
                 } catch {
                     failures.append("\(what): \(error)")
                 }
             }
         )
+    }
+
+    /// Whether one of the faults can be the error's cause.
+    private func isPossible(_ error: SyncError, needsCloud: Bool) -> Bool {
+        switch error.code {
+        case .storageFull, .storageFailed, .closed: true
+        case .cloud, .waiting: needsCloud
+        default: false
+        }
     }
 
     // MARK: Faults
@@ -238,9 +256,7 @@ final class LiveFaultRace {
             // Closing stores the calls made before it; the list then learns of those that were refused.
             let isClosed = await finish(engine)
             for _ in 0..<1000 { await Task.yield() }
-            if isClosed, live.failure == nil {
-                for acknowledge in unacknowledged { acknowledge() }
-            }
+            if isClosed { acknowledgeUnlessFailed() }
         }
         unacknowledged = []
         engine = SyncEngine(database: phone.database, configuration: phone.configuration)
@@ -264,9 +280,17 @@ final class LiveFaultRace {
         for _ in 0..<10_000 where !live.calls.isEmpty { await Task.yield() }
         guard live.calls.isEmpty else { return }
         log.append("at rest: \(live.failure.map { "\($0.code)" } ?? "no failure")")
-        if live.failure == nil { for acknowledge in unacknowledged { acknowledge() } }
+        acknowledgeUnlessFailed()
         live.dismissFailure()
         unacknowledged = []
+    }
+
+    private func acknowledgeUnlessFailed() {
+        if let failure = live.failure {
+            if !isPossible(failure, needsCloud: false) { failures.append("the list: \(failure)") }
+        } else {
+            for acknowledge in unacknowledged { acknowledge() }
+        }
     }
 
     private func end() async throws {

@@ -8,38 +8,27 @@ import XCTest
 @MainActor
 final class LiveModelsRaceTests: XCTestCase {
     func testAtRestTheListIsWhatTheCallsMadeOnEveryDevice() async throws {
-        try await assertNoFailure { seed in
-            let race = LiveRace(seed: seed)
-            try await race.run()
-            return (race.log, race.failures)
-        }
+        try await assertNoFailure { LiveRace(seed: $0) }
     }
 
     func testNoCallReachesAnotherUsersCloud() async throws {
-        try await assertNoFailure { seed in
-            let race = LiveUserRace(seed: seed)
-            try await race.run()
-            return (race.log, race.failures)
-        }
+        try await assertNoFailure { LiveUserRace(seed: $0) }
     }
 
     func testNoAcknowledgedCallIsLostThroughFaultsOfTheDiskTheCloudAndTheProcess() async throws {
-        try await assertNoFailure { seed in
-            let race = LiveFaultRace(seed: seed)
-            try await race.run()
-            return (race.log, race.failures)
-        }
+        try await assertNoFailure { LiveFaultRace(seed: $0) }
     }
 
-    private func assertNoFailure(
-        _ run: (UInt64) async throws -> (log: [String], failures: [String])
-    ) async throws {
+    private func assertNoFailure(_ makeRace: (UInt64) -> some LiveRacing) async throws {
         var failed: [UInt64] = []
         for seed in try Seeds.named(first: 25, of: 0..<2000) {
-            let (log, failures) = try await run(seed)
+            let race = makeRace(seed)
+            var failures: [String] = []
+            do { try await race.run() } catch { failures = ["\(error)"] }
+            failures += race.failures
             if failures.isEmpty { continue }
             if failed.count < 2 {
-                XCTFail((["seed \(seed)"] + log + failures).joined(separator: "\n"))
+                XCTFail((["seed \(seed)"] + race.log + failures).joined(separator: "\n"))
             }
             failed.append(seed)
         }
@@ -47,11 +36,19 @@ final class LiveModelsRaceTests: XCTestCase {
     }
 }
 
+/// A race that writes down what it did, and what went wrong.
+@MainActor
+protocol LiveRacing {
+    var log: [String] { get }
+    var failures: [String] { get }
+    func run() async throws
+}
+
 /// One device that makes calls of every kind, while another one edits the colors of the same notes.
 ///
 /// The device's calls take effect in the order in which they were made. So `expected` is known at each call.
 @MainActor
-private final class LiveRace {
+private final class LiveRace: LiveRacing {
     private let clock = ManualClock()
     private let phone: Device<Note>
     private let tablet: Device<Note>

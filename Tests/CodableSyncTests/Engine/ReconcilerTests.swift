@@ -45,4 +45,46 @@ final class ReconcilerTests: XCTestCase {
     func testAFieldUnknownToTheModelCausesNoConflict() throws {
         XCTAssertFalse(try isAsked(ancestor: [:], server: ["newer": 1]))
     }
+
+    private struct Linked: RecordCodable, Identifiable {
+        var id: String
+        var title = ""
+        var list: RecordReference?
+        var others: [RecordReference] = []
+
+        static func resolveConflict(_ conflict: Conflict<Linked>) throws -> Linked? {
+            var merged = conflict.server
+            merged.title = conflict.client.title
+            return merged
+        }
+    }
+
+    /// A reference with a zone that the server's record already has is no mistake of the resolver.
+    func testAServersReferenceWithAZoneIsMerged() throws {
+        let far = RecordReference(recordName: "b", zoneID: ZoneID(zoneName: "Far"))
+        let fields: [[String: RecordValue]] = [["list": .reference(far)], ["others": [.reference(far)]]]
+        for linked in fields {
+            let coding = ModelCoding<Linked>(zoneID: ZoneID(zoneName: "Linked"), writesEditDates: true)
+            var contents = ConflictContents(
+                item: ReconcileItem(
+                    name: "A",
+                    client: 3,
+                    clientEdited: nil,
+                    server: 2,
+                    ancestor: 1,
+                    sent: []
+                ),
+                lost: []
+            )
+            contents.ancestor = try coding.encode(Linked(id: "A"), edited: nil)
+            contents.client = try coding.encode(Linked(id: "A", title: "Tea"), edited: nil)
+            contents.server = contents.ancestor
+            contents.server?.fields.merge(linked) { $1 }
+            contents.server?.fields["title"] = "Milk"
+            let (resolution, _) = Reconciler(coding: coding).reconcile(contents)
+            guard case .merged(let record, _) = resolution else { return XCTFail("\(resolution)") }
+            XCTAssertEqual(record.fields["title"], "Tea")
+            for (name, value) in linked { XCTAssertEqual(record.fields[name], value) }
+        }
+    }
 }

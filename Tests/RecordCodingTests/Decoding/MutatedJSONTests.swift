@@ -43,8 +43,10 @@ final class MutatedJSONTests: XCTestCase {
                 if mine != theirs { XCTAssertTrue(hasRepeatedKeys(bytes), text) }
             case (.failure(let error), .failure): XCTAssertTrue(error is DecodingError, text)
             case (.success, .failure(let error)):
-                // JSONDecoder refuses 0e3, which is a JSON number.
-                XCTAssertTrue(text.contains(":0e") || hasRepeatedKeys(bytes), "\(text): \(error)")
+                // JSONDecoder refuses 0e3, which is a JSON number, and accepts 0.0e3.
+                let other = text.replacingOccurrences(of: ":0e", with: ":0.0e")
+                let isAccepted = (try? JSONDecoder().decode(Tree.self, from: Data(other.utf8))) != nil
+                XCTAssertTrue(isAccepted || hasRepeatedKeys(bytes), "\(text): \(error)")
             case (.failure(let error), .success):
                 // JSONDecoder does not look into strings that it skips, and accepts a comma at an end.
                 let whole = Result { try JSONSerialization.jsonObject(with: Data(bytes)) }
@@ -77,10 +79,23 @@ final class MutatedJSONTests: XCTestCase {
     }
 
     private func hasCommaAtEnd(_ bytes: [UInt8]) -> Bool {
-        let written = bytes.filter { $0 > 0x20 }
+        let written = withoutStrings(bytes).filter { $0 > 0x20 }
         return zip(written, written.dropFirst()).contains {
             $0 == UInt8(ascii: ",") && "}]".utf8.contains($1)
         }
+    }
+
+    /// A text with empty strings.
+    private func withoutStrings(_ bytes: [UInt8]) -> [UInt8] {
+        var rest: [UInt8] = []
+        var (isInString, isEscaped) = (false, false)
+        for byte in bytes {
+            let isQuote = byte == UInt8(ascii: "\"") && !isEscaped
+            if isQuote || !isInString { rest.append(byte) }
+            isEscaped = isInString && !isEscaped && byte == UInt8(ascii: "\\")
+            if isQuote { isInString.toggle() }
+        }
+        return rest
     }
 
     /// Whether an object of a text has two equal keys.
