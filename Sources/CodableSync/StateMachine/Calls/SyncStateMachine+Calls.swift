@@ -252,7 +252,6 @@ extension SyncStateMachine {
 
     /// Whether every change that callers wait for has been tried at least once; later ones may be in flight.
     private var isSendingDone: Bool {
-        if sending.lane.isStoring { return false }
         if sending.inFlight.firstPosition < calls.passEnd { return false }
         // A change whose record could not be looked up waits for the next attempt, as a deferred one does.
         let (waiting, lookUps) = (deferred.queue, lookingUp.queue)
