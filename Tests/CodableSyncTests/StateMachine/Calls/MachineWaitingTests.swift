@@ -161,7 +161,8 @@ final class MachineWaitingTests: MachineTestCase {
         machine.run(.calls(.sync(machine.newCall(), .send)))
         try failLookUp(of: "A")
         let actions = machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
-        guard case .summary(let summary)? = actions.answers.first else { return XCTFail("\(actions.answers)") }
+        let answers = actions.answers
+        guard case .summary(let summary)? = answers.first else { return XCTFail("\(answers)") }
         XCTAssertEqual(summary.pending, 2)
     }
 
