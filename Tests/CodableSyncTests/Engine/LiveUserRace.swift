@@ -144,7 +144,8 @@ final class LiveUserRace: LiveRacing {
         let notes = try await device.engine.allModels()
         try await device.engine.close()
         if live.models.values.sorted(by: { $0.id < $1.id }) != notes {
-            failures.append("the list of \(user): \(live.models.keys.sorted()), the cloud: \(notes.map(\.id))")
+            let names = live.models.keys.sorted()
+            failures.append("the list of \(user): \(names), the cloud: \(notes.map(\.id))")
         }
         checkNames(Set(notes.map(\.id)), of: user, refused)
         // Of several edits, the last one that was not refused counts.
