@@ -153,10 +153,7 @@ final class LiveFaultRace: LiveRacing {
 
     /// Makes a call in a task of its own; its number is later than those of all calls made before it.
     ///
-    /// - Parameters:
-    ///   - what: What the call does, for the log.
-    ///   - needsCloud: Whether the call fails if the cloud does.
-    ///   - call: The call.
+    /// - Parameter needsCloud: Whether the call fails if the cloud does.
     private func call(
         _ what: String,
         needsCloud: Bool = false,
