@@ -153,7 +153,7 @@ final class LiveFaultRace: LiveRacing {
 
     /// Makes a call in a task of its own; its number is later than those of all calls made before it.
     ///
-    /// - Parameter needsCloud: Whether the call fails if the cloud does.
+    /// One that needs the cloud fails if the cloud does.
     private func call(
         _ what: String,
         needsCloud: Bool = false,
