@@ -34,7 +34,8 @@ extension Conflict {
             client: record.fields,
             ancestor: try ancestor.map { try encoder.encode($0).fields },
             defaults: try ancestor == nil ? Model.defaultFields() : [:],
-            prefersClient: prefersClient(preference)
+            prefersClient: prefersClient(preference),
+            older: preference == .latestEdit ? olderFields : []
         )
         record.fields = try encoder.encode(server).fields
         merge.merge(into: &record.fields)
@@ -58,6 +59,8 @@ private struct FieldMerge {
     let ancestor: [String: RecordValue]?
     let defaults: [String: RecordValue]
     let prefersClient: Bool
+    /// The client's fields that do not count as edited later.
+    let older: Set<String>
 
     /// Merges into the server's fields, each decided separately.
     func merge(into server: inout [String: RecordValue]) {
@@ -82,7 +85,7 @@ private struct FieldMerge {
     }
 
     private func value(of name: String, _ mine: RecordValue, _ theirs: RecordValue) -> RecordValue {
-        let preferred = prefersClient ? mine : theirs
+        let preferred = prefersClient && !older.contains(name) ? mine : theirs
         // Null, absent and an empty list are equal, since an empty list is stored as no field.
         if mine.isSame(as: theirs) { return theirs }
         if let ancestor {

@@ -15,6 +15,8 @@ public struct Conflict<Model: RecordCodable>: Sendable {
     public let clientEdited: Date
     /// When the edit in the cloud was made, by the clock of its device; never later than the save date.
     public let serverEdited: Date
+    /// The fields of the client that are older than the server's version, although the client was edited later.
+    package var olderFields: Set<String> = []
 
     /// Creates a conflict, in the engine or in an app's tests.
     ///

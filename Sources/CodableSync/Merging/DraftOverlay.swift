@@ -34,6 +34,10 @@ enum OverlaidDraft: Sendable {
         var base: ContentHandle?
         /// Field values of the ancestor that differ from those in `base`.
         var contested: Contested
+        /// The edit of this device that the resolver must decide against first.
+        var side: ContentHandle?
+        /// Whether a version of the cloud was merged into what the draft is applied to.
+        var isMerged = false
         /// What the app has now, if that differs from the edited record: it lacks edits that the app has not
         /// seen.
         var copy: Record?
@@ -66,7 +70,7 @@ struct DraftOverlay: Sendable {
     static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
         let stored = [record?.given, record?.copy, record?.lastKnown?.handle]
-        return ([basis.shown, basis.base, basis.contested] + stored + sent).compactMap { $0 }
+        return ([basis.shown, basis.base, basis.contested, basis.side] + stored + sent).compactMap { $0 }
     }
 
     /// The contents to store.
@@ -110,16 +114,42 @@ struct DraftOverlay: Sendable {
         let unseen = copyIfDifferent(copy, from: record.fields)
         record.fields.merge(record.fields.unchanged(from: stored, shownAs: shown)) { $1 }
         try check(record)
-        return .edited(
-            .init(
-                record: record,
-                base: basis.base,
-                contested: contested(edited, original, shown),
-                copy: unseen,
-                given: newerVersion,
-                isCopyOnly: edited.isEmpty
-            )
+        var edit = OverlaidDraft.Edit(
+            record: record,
+            base: basis.base,
+            contested: contested(edited, original, shown),
+            side: basis.side,
+            isMerged: basis.isMerged,
+            copy: unseen,
+            given: newerVersion,
+            isCopyOnly: edited.isEmpty
         )
+        if let contested = contestedInMerge(edited, original, shown) {
+            edit.contested = .fields(contested)
+            edit.side = basis.side ?? handle
+        }
+        return .edited(edit)
+    }
+
+    /// The edited fields in which this device shows something else than the original, because other devices' changes
+    /// were merged into its own edit, with the original's values; `nil` if there are none.
+    ///
+    /// The cloud does not have that edit yet, so the resolver decides between the draft and what this device shows.
+    private func contestedInMerge(
+        _ edited: [String],
+        _ original: [String: RecordValue],
+        _ shown: [String: RecordValue]
+    ) -> Record? {
+        guard basis.isMerged, let handle = basis.shown, var record = contents[basis.side ?? handle] else {
+            return nil
+        }
+        let changed = edited.filter { !original.isSame($0, in: shown) }
+        if changed.isEmpty { return nil }
+        let conflicting = basis.side == nil ? nil : basis.contested.flatMap { contents[$0]?.fields }
+        record.systemFields = nil
+        record.fields = conflicting ?? [:]
+        for name in changed { record.fields[name] = original[name] ?? .null }
+        return record
     }
 
     // MARK: The app's copy

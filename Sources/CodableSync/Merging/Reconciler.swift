@@ -20,6 +20,8 @@ struct ConflictContents: Sendable {
     var client: Record?
     var server: Record?
     var ancestor: Record?
+    /// The edit of this device that is decided against first.
+    var side: Record?
     /// Saves whose responses were lost, as far as their contents can be read.
     var lost: [LostWrite]
 }
@@ -47,6 +49,13 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return (
                 .failed(ParkReason(kind: .contentsUnreadable, message: "The stored edit is missing.")), false
             )
+        }
+        if contents.item.side != nil {
+            // If the other edit can no longer be read, this one has all that is left of it.
+            guard let side = contents.side else { return (.client, false) }
+            var contents = contents
+            contents.lost = []
+            return (resolve(client, side, contents), true)
         }
         guard let server = contents.server else {
             guard contents.item.server == nil else {
@@ -97,10 +106,11 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 
     private func resolve(_ edit: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
         let client = contents.completed(edit)
+        let creation = contents.ancestor == nil ? contents.lost.last { $0.base == nil }?.record : nil
         let serverModel: Model
         let clientModel: Model
         do {
-            serverModel = try coding.decode(server)
+            serverModel = try coding.decode(creation.map { client.over(server, created: $0) } ?? server)
         } catch {
             return .failed(ParkReason(kind: .serverValueUndecodable, message: coding.describe(error)))
         }
@@ -126,13 +136,16 @@ struct Reconciler<Model: RecordCodable>: Sendable {
                     isClientLater: (clientEdited ?? .distantPast) > serverEdited
                 )
             }
-            let conflict = Conflict(
+            var conflict = Conflict(
                 client: clientModel,
                 server: serverModel,
                 ancestor: self.ancestor(ancestor),
                 clientEdited: clientEdited ?? .distantPast,
                 serverEdited: serverEdited
             )
+            if let creation, creation.cloudEditDate <= serverEdited {
+                conflict.olderFields = client.fieldsUnchanged(since: creation)
+            }
             guard let resolved = try Model.resolveConflict(conflict) else { return .server }
             let edited = clientEdited.map { max($0, serverEdited) }
             var record = try coding.encode(resolved, named: client.recordID.recordName, edited: edited)
@@ -198,6 +211,23 @@ extension Record {
     fileprivate func isEdit(in server: Record) -> Bool {
         guard let editDate, let found = server.editDate else { return true }
         return editDate == found
+    }
+
+    /// The server's version, with this edit's values of the fields that the server has as this device created them.
+    ///
+    /// Nobody has changed such a field since. A creation without an answer proves nothing else, since two devices may
+    /// have made the same record.
+    fileprivate func over(_ server: Record, created creation: Record) -> Record {
+        var result = server
+        for (name, value) in creation.fields where !ReservedField.isReserved(name) {
+            if value.isSame(as: server.fields[name] ?? .null) { result.fields[name] = fields[name] ?? .null }
+        }
+        return result
+    }
+
+    /// The fields that are as this device created them, so that they are as old as the creation.
+    fileprivate func fieldsUnchanged(since creation: Record) -> Set<String> {
+        Set(creation.fields.keys.filter { fields.isSame($0, in: creation.fields) })
     }
 
     /// When the edit in the cloud was made, according to its writer, but no later than the server saved it.

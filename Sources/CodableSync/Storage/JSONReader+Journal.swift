@@ -151,6 +151,8 @@ extension JSONReader {
             case "edited": members.change.edited = try json.date()
             case "base": members.change.base = try json.handle()
             case "contested": members.change.contested = try json.handle()
+            case "side": members.change.side = try json.handle()
+            case "merged": members.change.isMerged = try json.bool()
             case "copy": members.copy = try json.handle()
             case "given": members.given = try json.handle()
             case "parked": members.change.parked = try json.reason()

@@ -93,6 +93,11 @@ extension JSONWriter {
         member("edited", change.edited)
         member("base", change.base)
         member("contested", change.contested)
+        member("side", change.side)
+        if change.isMerged {
+            key("merged")
+            bool(true)
+        }
         member("copy", copy)
         member("given", given)
         if let parked = change.parked {

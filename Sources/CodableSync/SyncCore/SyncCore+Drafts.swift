@@ -118,12 +118,15 @@ extension SyncCore {
         let copy = edit.copy.map { stage($0, &contents) }
         let handle = stage(edit.record, &contents)
         let name = edit.record.recordID.recordName
+        var basis = NewChange.Basis(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)
+        basis.side = edit.side
+        basis.isMerged = edit.isMerged
         return NewChange(
             name: name,
             recordType: ExactName(edit.record.recordType),
             kind: .save(handle, size: edit.record.size),
             edited: edit.isCopyOnly ? machine?.state[name]?.pending?.edited : date,
-            basis: .init(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)
+            basis: basis
         )
     }
 }

@@ -55,7 +55,7 @@ extension SyncCore {
                 recordType: ExactName(record.recordType),
                 kind: .save(handle, size: record.size),
                 edited: ticket.date,
-                basis: .init(basis.base, contested: basis.contested, copy: isNew ? handle : nil)
+                basis: .init(basis, contested: basis.contested, copy: isNew ? handle : nil)
             )
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes) }

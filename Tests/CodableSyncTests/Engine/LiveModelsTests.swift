@@ -270,9 +270,9 @@ final class LiveModelsTests: XCTestCase {
         live.edit(Note("a")) { $0.title = "2" }
         other.edit(Note("a")) { $0.note = "3" }
         live.delete(Note("b"))
+        await phone.engine.waitUntilIdle()
         try await settle(live, phone)
         try await settle(other, phone)
-        try await settle(live, phone)
         XCTAssertEqual(live.models["a"], Note("a", "2", note: "3"))
     }
 }

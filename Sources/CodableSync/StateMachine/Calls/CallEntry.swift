@@ -46,9 +46,9 @@ package enum CallEntry: Equatable, Sendable {
     var named: [ContentHandle] {
         switch self {
         case .queued(_, _, let change):
-            [change.handle, change.base, change.contested].compactMap { $0 }
+            [change.handle, change.base, change.contested, change.side].compactMap { $0 }
         case .edited(_, _, let change, let copy, let given):
-            [change.handle, change.base, change.contested, copy, given].compactMap { $0 }
+            [change.handle, change.base, change.contested, change.side, copy, given].compactMap { $0 }
         case .seen(let contents): contents.flatMap { [$0.contents, $0.version].compactMap { $0 } }
         case .initialModelsQueued, .retried, .discarded: []
         }

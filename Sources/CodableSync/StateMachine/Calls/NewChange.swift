@@ -19,6 +19,8 @@ package struct NewChange: Equatable, Sendable {
     package struct Basis: Equatable, Sendable {
         package var handle: ContentHandle?
         package var contested: ContentHandle?
+        package var side: ContentHandle?
+        package var isMerged = false
         /// What the app has after the edit; `nil` if that didn't change.
         package var copy: ContentHandle?
         /// The version that the app's model carried, if that is newer than the one it was given.
@@ -34,6 +36,13 @@ package struct NewChange: Equatable, Sendable {
             self.contested = contested
             self.copy = copy
             self.given = given
+        }
+
+        /// The basis of an edit of what a record shows.
+        init(_ basis: EditBasis, contested: ContentHandle?, copy: ContentHandle?) {
+            self.init(basis.base, contested: contested, copy: copy)
+            side = basis.side
+            isMerged = basis.isMerged
         }
     }
 

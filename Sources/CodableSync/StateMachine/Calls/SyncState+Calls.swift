@@ -10,12 +10,14 @@ extension SyncState {
             return [.calls(.seen([SeenContents(key: key, handle, of: handle, kind: .copy)]))]
         }
         if let basis = change.basis {
-            let edit = LocalChange(
+            var edit = LocalChange(
                 kind: change.kind,
                 edited: change.edited,
                 base: basis.handle,
                 contested: basis.contested
             )
+            edit.side = basis.side
+            edit.isMerged = basis.isMerged
             return [.calls(.edited(key, type: change.recordType, edit, copy: basis.copy, given: basis.given))]
         }
         var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
@@ -89,7 +91,11 @@ extension RecordState {
         if pending.isDeletion || isPendingSeen {
             // The change replaces a pending deletion, or an edit that the app has seen: it has the same base.
             change.base = pending.base
-            if !change.isDeletion { change.contested = pending.contested }
+            if !change.isDeletion {
+                change.contested = pending.contested
+                change.side = pending.side
+                change.isMerged = pending.isMerged
+            }
         } else if change.isDeletion {
             // The app has not seen the edit, so it deletes the version that it has, or the base of the edit if
             // that is older. Its own copy is newer than that version, but is none of the cloud's.

@@ -92,7 +92,7 @@ struct ConflictMachine: Sendable {
         _ context: inout SyncContext
     ) -> [JournalEntry] {
         context.counts.countResolved()
-        if let server = item.server {
+        if let server = item.side ?? item.server {
             context.journal.events.append(
                 .conflictResolved(name: item.name, client: item.client, server: server, outcome)
             )
@@ -102,7 +102,7 @@ struct ConflictMachine: Sendable {
         }
         guard outcome == .server else { return [] }
         let message =
-            item.server == nil
+            item.side ?? item.server == nil
             ? "Edited here, deleted in the cloud: the deletion wins."
             : "The conflict was resolved in favor of the cloud's version."
         return [context.note(.discarded, item.name, message)]
@@ -158,15 +158,17 @@ extension SyncState {
         guard let record = self[key], let pending = record.pending, let client = pending.handle else {
             return nil
         }
-        return ReconcileItem(
+        var item = ReconcileItem(
             key: key,
             client: client,
             clientEdited: pending.edited,
             server: record.known?.handle,
-            ancestor: pending.base,
+            ancestor: pending.side ?? pending.base,
             contested: pending.contested,
             sent: record.sent
         )
+        item.side = pending.side
+        return item
     }
 
     /// Whether a change can be sent on top of another server version without asking the resolver.

@@ -12,6 +12,8 @@ package struct ReconcileItem: Equatable, Sendable, RecordKeyed {
     package var ancestor: ContentHandle?
     /// Field values that replace those in `ancestor`.
     package var contested: ContentHandle?
+    /// The edit of this device that is decided against before the cloud's version.
+    package var side: ContentHandle?
     /// Contents that this device sent and the server may have saved.
     package var sent: [SentVersion]
 

@@ -14,11 +14,16 @@ package struct LocalChange: Equatable, Sendable {
     package var edited: Date?
     /// The version on which the change was made: the common ancestor in a conflict.
     package var base: ContentHandle? {
-        didSet { if base == nil { contested = nil } }
+        didSet { if base == nil, side == nil { contested = nil } }
     }
     /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields
     /// since the edit began, so they are in conflict.
     package var contested: ContentHandle?
+    /// This device's edit that the resolver must decide against before the cloud's version: other devices' changes
+    /// were merged into it, and the change was made without having seen them.
+    package var side: ContentHandle?
+    /// Whether a version of the cloud was merged into the edit.
+    package var isMerged = false
     /// Why the change is parked; `nil` if it is not.
     package var parked: ParkReason?
 

@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 // How journal entries change one record.
 
 extension RecordState {
@@ -49,11 +51,14 @@ extension RecordState {
         } else if let pending, let sentBase, sentBase == pending.base {
             // The app or a conflict made the newer change on top of what is now confirmed.
             self.pending?.base = version.handle
+            // What was merged is now in the cloud's version.
+            if pending.side == nil { self.pending?.isMerged = false }
         }
     }
 
     /// Applies the resolution of a conflict with the cloud's latest version.
     mutating func resolve(_ resolution: Resolution, on server: ContentHandle?, order: UInt64) {
+        if let side = pending?.side { return resolve(resolution, against: side, order: order) }
         // The server may still save what was sent on top of this version; it refuses what was sent on an
         // older one.
         sent.removeAll { $0.base != server }
@@ -70,10 +75,45 @@ extension RecordState {
             pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
         case .merged(let handle, let size, let edited):
             pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
+            pending?.isMerged = true
             undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
         case .server:
             pending = nil
             deliverServerValue(order: order)
+        case .failed(let reason):
+            pending?.parked = reason
+            deliverServerValue(order: order)
+        }
+    }
+
+    /// Applies the decision between the pending edit and another one of this device; the result keeps their base.
+    private mutating func resolve(
+        _ resolution: Resolution,
+        against side: ContentHandle,
+        order: UInt64
+    ) {
+        guard let former = pending else { return }
+        func result(_ handle: ContentHandle, size: Int, edited: Date?) -> LocalChange {
+            var change = LocalChange(kind: .save(handle, size: size), edited: edited, base: former.base)
+            change.isMerged = true
+            return change
+        }
+        switch resolution {
+        case .confirmed, .client:
+            pending?.side = nil
+            pending?.contested = nil
+        case .redated(let handle, let size, let edited):
+            if isPendingNews { undelivered?.kind = .updated(handle) }
+            if undelivered?.seen == former.handle { undelivered?.seen = handle }
+            if isPendingSeen { copy = handle }
+            pending = result(handle, size: size, edited: edited)
+        case .merged(let handle, let size, let edited):
+            pending = result(handle, size: size, edited: edited)
+            undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
+        case .server:
+            guard case .save(_, let size) = former.kind else { return }
+            pending = result(side, size: size, edited: former.edited)
+            undelivered = Undelivered(kind: .updated(side), seen: side, order: order)
         case .failed(let reason):
             pending?.parked = reason
             deliverServerValue(order: order)

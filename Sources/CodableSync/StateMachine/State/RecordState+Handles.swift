@@ -4,7 +4,7 @@ extension RecordState {
         let handles =
             [
                 known?.handle, lost?.handle, kept?.version.handle, given, copy, pending?.handle,
-                pending?.base, pending?.contested,
+                pending?.base, pending?.contested, pending?.side,
                 undelivered?.kind.handle, undelivered?.seen,
             ] + sent.flatMap { [$0.handle, $0.base] }
         return handles.compactMap { $0 }.sorted().reduce(into: []) { distinct, handle in

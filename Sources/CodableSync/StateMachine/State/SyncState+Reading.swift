@@ -12,7 +12,11 @@ extension SyncState {
         basis.shown = record.shownHandle
         if basis.shown != nil {
             basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
-            basis.contested = record.isPendingOnTop ? record.pending?.contested : nil
+            if record.isPendingOnTop, let pending = record.pending {
+                basis.contested = pending.contested
+                basis.side = pending.side
+                basis.isMerged = pending.isMerged
+            }
         } else if let pending = record.pending, pending.isDeletion {
             basis.base = pending.base
         } else {
@@ -69,6 +73,10 @@ package struct EditBasis: Equatable, Sendable {
     package var base: ContentHandle?
     /// Field values of the ancestor that differ from those in `base`.
     package var contested: ContentHandle?
+    /// The edit of this device that the resolver must decide against first.
+    package var side: ContentHandle?
+    /// Whether a version of the cloud was merged into what is shown.
+    package var isMerged = false
     /// The cloud's latest version, or the latest that this app can read.
     package var known: ContentHandle?
     /// The schema version of the cloud's latest version if this app can't read that, so that it can't edit

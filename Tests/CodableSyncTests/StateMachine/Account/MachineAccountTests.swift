@@ -21,6 +21,19 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
     }
 
+    /// The user may have changed while the former look-up's result is being stored.
+    func testAnAccountChangeWhileAClaimIsStoredStartsAnotherCheck() {
+        machine = MachineHarness()
+        machine.answersRenewals = false
+        machine.run(.calls(.start))
+        guard let request = machine.setupRequest else { return XCTFail("no setup request") }
+        let found = CloudAccount(status: .available, userRecordName: "alice")
+        machine.feed(.account(.checked(request, .success(found))))
+        machine.feed(.signal(.accountChanged))
+        XCTAssertEqual(machine.commitAll().requests, ["checkAccount"])
+        XCTAssertEqual(machine.machine.account.stage, .unknown)
+    }
+
     func testClaimIsRetriedWhenItCannotBeStored() {
         machine = MachineHarness()
         machine.run(.calls(.start))

@@ -180,6 +180,19 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state.knownCount, 2)
     }
 
+    /// I-43: a record with a parked edit is met like any other.
+    func testARecordWithAParkedEditIsNotRemoved() {
+        machine.know("A", 1)
+        machine.upload("A", 2)
+        machine.answerSend { _ in .failed(CloudError(.invalidArguments)) }
+        XCTAssertNotNil(machine.state["A"]?.pending?.parked)
+        expire()
+        machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
+        machine.answerFetch(token: "n2")
+        XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t1")
+        XCTAssertNotNil(machine.state["A"]?.pending?.parked)
+    }
+
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }

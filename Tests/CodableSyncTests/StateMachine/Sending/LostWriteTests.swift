@@ -44,4 +44,47 @@ final class LostWriteTests: XCTestCase {
         XCTAssertNotEqual(state["A"]?.seen, own.handle)
         XCTAssertEqual(state["A"]?.undelivered?.kind, .updated(ContentHandle(5)))
     }
+
+    // MARK: Deletions
+
+    private func edit(_ handle: UInt64, base: ContentHandle? = nil) -> LocalChange {
+        LocalChange(kind: .save(ContentHandle(handle), size: 1), edited: nil, base: base)
+    }
+
+    private let deletion = LocalChange(kind: .delete, edited: nil, base: nil)
+
+    /// An unanswered deletion that was sent after a save may still be applied after the save is confirmed.
+    func testTheConfirmationOfASaveDoesNotSettleALaterDeletion() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        for handle in [nil, 2, nil] as [UInt64?] {
+            state.apply(.queued(name: "A", handle.map { edit($0) } ?? deletion))
+            state.apply(.sendBegan([SentContents(name: "A", handle: handle.map { ContentHandle($0) })]))
+        }
+        state.apply(.queued(name: "A", edit(3)))
+        state.apply(.saved(name: "A", sent: 2, KnownVersion(4)))
+        XCTAssertEqual(state["A"]?.isDeletionSent, true)
+    }
+
+    func testTheConfirmationOfASaveSettlesTheDeletionBeforeIt() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        for handle in [nil, 2] as [UInt64?] {
+            state.apply(.queued(name: "A", handle.map { edit($0) } ?? deletion))
+            state.apply(.sendBegan([SentContents(name: "A", handle: handle.map { ContentHandle($0) })]))
+        }
+        state.apply(.saved(name: "A", sent: 2, KnownVersion(4)))
+        XCTAssertEqual(state["A"]?.isDeletionSent, false)
+    }
+
+    /// If the record disappears after its deletion was refused, another device has deleted it.
+    func testARefusedDeletionIsNoOwnDeletion() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", deletion))
+        state.apply(.sendBegan([SentContents(name: "A", handle: nil)]))
+        state.apply(.parked(name: "A", ParkReason(kind: .refused, message: "")))
+        state.apply(.queued(name: "A", edit(2, base: state["A"]?.known?.handle)))
+        XCTAssertEqual(state["A"]?.isOwnDeletion, false)
+    }
 }

@@ -31,6 +31,8 @@ struct MachineHarness {
     private var lastCall: CallID = 0
     /// Whether the database has a feed; if not, it says so when the machine reads it.
     var hasFeed = false
+    /// Whether renewed look-ups of the account are answered at once.
+    var answersRenewals = true
     /// Whether the server is taken to have the subscription each time that the machine compares.
     var answersChecks = true
     /// The contents that the elements of each live stream give, by record.
@@ -131,8 +133,8 @@ struct MachineHarness {
         case .records, .journal(.committed), .zone(.saved), .subscribed: break
         default: return actions
         }
-        guard let user = machine.userRecordName, let index = actions.firstIndex(where: \.isAccountCheck),
-            case .request(let request, _) = actions[index]
+        guard answersRenewals, let user = machine.userRecordName,
+            let index = actions.firstIndex(where: \.isAccountCheck), case .request(let request, _) = actions[index]
         else { return actions }
         var actions = actions
         actions.remove(at: index)

@@ -1,0 +1,45 @@
+import XCTest
+
+@testable import CodableSync
+
+/// Edits of a record that this device has created, and whose creation has no answer.
+final class CreationScenarios: EngineScenario {
+    private struct Pair: RecordCodable, Identifiable, Equatable {
+        var id: String
+        var first = 0
+        var second = 0
+
+        static func resolveConflict(_ conflict: Conflict<Pair>) throws -> Pair? { try conflict.merged() }
+    }
+
+    /// The other device's edit is of another field, before or after the next edit here.
+    func testALostAnswerToACreationRevertsNoEdit() async throws {
+        for (name, isTabletLater) in [("a", false), ("b", true)] {
+            let (phone, tablet) = (try makeDevice(Pair.self), try makeDevice(Pair.self))
+            try await phone.engine.upload(Pair(id: name, second: 1))
+            phone.database.plan(.modify, .loseAnswer)
+            do {
+                try await phone.engine.sendChanges()
+                XCTFail("an answer")
+            } catch let error as SyncError where error.code == .cloud {}
+            pass()
+            let edits: [() async throws -> Void] = [
+                { try await phone.engine.edit(named: name) { $0.second = 2 } },
+                {
+                    try await tablet.engine.sync()
+                    try await tablet.engine.edit(named: name) { $0.first = 3 }
+                    try await tablet.engine.sync()
+                },
+            ]
+            for edit in isTabletLater ? edits : edits.reversed() {
+                try await edit()
+                pass()
+            }
+            try await settle(phone, tablet)
+            for device in [phone, tablet] {
+                let shown = try await device.engine.model(named: name)
+                XCTAssertEqual(shown, Pair(id: name, first: 3, second: 2), "tablet later: \(isTabletLater)")
+            }
+        }
+    }
+}
