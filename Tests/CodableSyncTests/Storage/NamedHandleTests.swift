@@ -22,13 +22,20 @@ final class NamedHandleTests: XCTestCase {
         try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
     }
 
-    private func edit(_ handle: UInt64, base: UInt64? = nil, contested: UInt64? = nil) -> LocalChange {
-        LocalChange(
+    private func edit(
+        _ handle: UInt64,
+        base: UInt64? = nil,
+        contested: UInt64? = nil,
+        side: UInt64? = nil
+    ) -> LocalChange {
+        var change = LocalChange(
             kind: .save(ContentHandle(handle), size: 9),
             edited: nil,
             base: base.map { ContentHandle($0) },
             contested: contested.map { ContentHandle($0) }
         )
+        change.side = side.map { ContentHandle($0) }
+        return change
     }
 
     private func known(_ handle: UInt64) -> KnownVersion {
@@ -42,6 +49,7 @@ final class NamedHandleTests: XCTestCase {
             { $0.sent = [SentVersion(handle: 1, base: 900)] },
             { $0.pending = LocalChange(kind: .delete, edited: nil, base: 900) },
             { $0.pending = self.edit(5, base: 5, contested: 900) },
+            { $0.pending = self.edit(5, base: 5, contested: 5, side: 900) },
             { $0.undelivered = Undelivered(kind: .updated(900), seen: nil, order: 1) },
             { $0.undelivered = Undelivered(kind: .deleted, seen: 900, order: 1) },
             { $0.given = 900 }, { $0.copy = 900 },
@@ -64,6 +72,7 @@ final class NamedHandleTests: XCTestCase {
                 .queued(name: "a", edit(900)), .queued(name: "a", edit(5, base: 900)),
                 .edited(name: "a", edit(900), copy: nil),
                 .edited(name: "a", edit(5, base: 5, contested: 900), copy: nil),
+                .edited(name: "a", edit(5, base: 5, contested: 5, side: 900), copy: nil),
             ] + records.map { .record(name: "a", $0) }
         for entry in entries {
             let files = SimulatedFileSystem()

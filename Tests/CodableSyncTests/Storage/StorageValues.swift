@@ -12,6 +12,9 @@ enum JournalSamples {
     static var entries: [JournalEntry] {
         let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date, size: 17)
         let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
+        var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
+        decided.side = 16
+        decided.isMerged = true
         var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
             [
                 .queued(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2)),
@@ -21,6 +24,7 @@ enum JournalSamples {
                     LocalChange(kind: .save(1, size: 450), edited: nil, base: 2, contested: 14),
                     copy: nil
                 ),
+                .edited(name: name, decided, copy: 1),
                 .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 1),
                 .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 15),
                 .edited(
