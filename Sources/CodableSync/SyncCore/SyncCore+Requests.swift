@@ -94,12 +94,28 @@ extension SyncCore {
         leaving mark: ZoneID,
         in connection: AccountConnection
     ) async throws {
+        do {
+            try await modify(saving: mark, deleting: zoneID, in: connection)
+        } catch let error as CloudError where error.code == .limitExceeded {
+            // A database that takes one item in a request gets the mark first, so that it is there in any case.
+            try await modify(saving: mark, deleting: nil, in: connection)
+            try await modify(saving: nil, deleting: zoneID, in: connection)
+        }
+    }
+
+    private static func modify(
+        saving mark: ZoneID?,
+        deleting zoneID: ZoneID?,
+        in connection: AccountConnection
+    ) async throws {
         let result = try await connection.database.modifyRecordZones(
-            saving: [RecordZone(zoneID: mark)],
-            deleting: [zoneID]
+            saving: mark.map { [RecordZone(zoneID: $0)] } ?? [],
+            deleting: zoneID.map { [$0] } ?? []
         )
-        if let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound { throw error }
-        _ = try (result.saveResults[mark] ?? .failure(.unmentioned("the mark of a replaced zone"))).get()
+        if let zoneID, let error = result.deleteResults[zoneID] ?? nil, error.code != .zoneNotFound { throw error }
+        if let mark {
+            _ = try (result.saveResults[mark] ?? .failure(.unmentioned("the mark of a replaced zone"))).get()
+        }
     }
 
     /// Whether the zone's records are still unreadable; another device may have recreated the zone in the
