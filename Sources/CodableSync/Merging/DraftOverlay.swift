@@ -34,8 +34,9 @@ enum OverlaidDraft: Sendable {
         var base: ContentHandle?
         /// Field values of the ancestor that differ from those in `base`.
         var contested: Contested
-        /// The edit of this device that the resolver must decide against first.
-        var side: ContentHandle?
+        /// Fields of the common ancestor that differ from those in what this device shows, if the resolver must
+        /// decide against that first.
+        var ancestorOfShown: Record?
         /// Whether a version of the cloud was merged into what the draft is applied to.
         var isMerged = false
         /// What the app has now, if that differs from the edited record: it lacks edits that the app has not
@@ -70,7 +71,7 @@ struct DraftOverlay: Sendable {
     static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
         let stored = [record?.given, record?.copy, record?.lastKnown?.handle]
-        return ([basis.shown, basis.base, basis.contested, basis.side] + stored + sent).compactMap { $0 }
+        return ([basis.shown, basis.base, basis.contested] + stored + sent).compactMap { $0 }
     }
 
     /// The contents to store.
@@ -114,42 +115,39 @@ struct DraftOverlay: Sendable {
         let unseen = copyIfDifferent(copy, from: record.fields)
         record.fields.merge(record.fields.unchanged(from: stored, shownAs: shown)) { $1 }
         try check(record)
+        let againstShown = decidedAgainstShown(edited, original, shown)
         var edit = OverlaidDraft.Edit(
             record: record,
             base: basis.base,
-            contested: contested(edited, original, shown),
-            side: basis.side,
+            contested: contested(edited.filter { !againstShown.contains($0) }, original, shown),
             isMerged: basis.isMerged,
             copy: unseen,
             given: newerVersion,
             isCopyOnly: edited.isEmpty
         )
-        if let contested = contestedInMerge(edited, original, shown) {
-            edit.contested = .fields(contested)
-            edit.side = basis.side ?? handle
+        if !againstShown.isEmpty, var ancestor = contents[handle] {
+            ancestor.systemFields = nil
+            ancestor.fields = [:]
+            for name in againstShown { ancestor.fields[name] = original[name] ?? .null }
+            edit.ancestorOfShown = ancestor
         }
         return .edited(edit)
     }
 
-    /// The edited fields in which this device shows something else than the original, because other devices' changes
-    /// were merged into its own edit, with the original's values; `nil` if there are none.
+    /// The edited fields that are in conflict with this device's own edit, as it is shown.
     ///
-    /// The cloud does not have that edit yet, so the resolver decides between the draft and what this device shows.
-    private func contestedInMerge(
+    /// The cloud does not have that edit yet, and the original may have a part of it, so the resolver decides between
+    /// the draft and what this device shows.
+    private func decidedAgainstShown(
         _ edited: [String],
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
-    ) -> Record? {
-        guard basis.isMerged, let handle = basis.shown, var record = contents[basis.side ?? handle] else {
-            return nil
-        }
-        let changed = edited.filter { !original.isSame($0, in: shown) }
-        if changed.isEmpty { return nil }
-        let conflicting = basis.side == nil ? nil : basis.contested.flatMap { contents[$0]?.fields }
-        record.systemFields = nil
-        record.fields = conflicting ?? [:]
-        for name in changed { record.fields[name] = original[name] ?? .null }
-        return record
+    ) -> Set<String> {
+        guard let record, record.isPendingOnTop else { return [] }
+        let common = basis.base.flatMap { modelFields($0) } ?? [:]
+        let own = edited.filter { !shown.isSame($0, in: common) && !original.isSame($0, in: shown) }
+        // What was merged into the edit may be missing in the original.
+        return Set(basis.isMerged ? own : changedInCloud(own, original, shown, common))
     }
 
     // MARK: The app's copy
@@ -283,20 +281,32 @@ struct DraftOverlay: Sendable {
         guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
         let isShown = basis.base == basis.shown && basis.contested == nil
         let common = isShown ? shown : modelFields(of: ancestor)
-        // This device's own unconfirmed changes do not count as the cloud's.
-        var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
-        if basis.shown != record?.lastKnown?.handle { own.append(shown) }
+        let changed = changedInCloud(edited, original, shown, common)
         let conflicting = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
-        let changed = edited.filter { name in
-            !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
-                && !isOwnCopy(of: name, original, below: shown, common, conflicting)
-        }
         if changed.isEmpty { return .contents(basis.contested) }
         var record = ancestor
         record.systemFields = nil
         record.fields = conflicting
         for name in changed { record.fields[name] = original[name] ?? .null }
         return .fields(record)
+    }
+
+    /// The edited fields that the cloud has changed since the original.
+    private func changedInCloud(
+        _ edited: [String],
+        _ original: [String: RecordValue],
+        _ shown: [String: RecordValue],
+        _ common: [String: RecordValue]
+    ) -> [String] {
+        if edited.isEmpty { return [] }
+        // This device's own unconfirmed changes do not count as the cloud's.
+        var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
+        if basis.shown != record?.lastKnown?.handle { own.append(shown) }
+        let conflicting = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
+        return edited.filter { name in
+            !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
+                && !isOwnCopy(of: name, original, below: shown, common, conflicting)
+        }
     }
 
     /// Whether the original has the value that the app uploaded over a version that it got, and a later edit

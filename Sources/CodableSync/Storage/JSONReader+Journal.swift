@@ -53,6 +53,14 @@ extension JSONReader {
         return ContentHandle(number)
     }
 
+    private mutating func sides() throws -> [LocalChange.Side] {
+        let handles = try array { try $0.handle() }
+        guard handles.count.isMultiple(of: 2) else {
+            throw JournalLineError.malformed("the sides of an edit are not pairs")
+        }
+        return stride(from: 0, to: handles.count, by: 2).map { .init(edit: handles[$0], ancestor: handles[$0 + 1]) }
+    }
+
     /// The upper bound of counters, which no real counter reaches; higher ones are neither read nor written.
     static var counterLimit: UInt64 { 1 << 61 }
 
@@ -151,7 +159,7 @@ extension JSONReader {
             case "edited": members.change.edited = try json.date()
             case "base": members.change.base = try json.handle()
             case "contested": members.change.contested = try json.handle()
-            case "side": members.change.side = try json.handle()
+            case "sides": members.change.sides = try json.sides()
             case "merged": members.change.isMerged = try json.bool()
             case "copy": members.copy = try json.handle()
             case "given": members.given = try json.handle()

@@ -93,7 +93,15 @@ extension JSONWriter {
         member("edited", change.edited)
         member("base", change.base)
         member("contested", change.contested)
-        member("side", change.side)
+        if !change.sides.isEmpty {
+            key("sides")
+            beginArray()
+            for side in change.sides {
+                handle(side.edit)
+                handle(side.ancestor)
+            }
+            endArray()
+        }
         if change.isMerged {
             key("merged")
             bool(true)

@@ -64,10 +64,7 @@ extension RecordState {
             record.pending?.contested = nil
             record.forgetKnownVersion()
         }
-        if let side = record.pending?.side, !isStored(side) {
-            record.pending?.side = nil
-            record.pending?.contested = nil
-        }
+        record.pending?.sides.removeAll { !isStored($0.edit) || !isStored($0.ancestor) }
         if let given = record.given, !isStored(given) { record.given = nil }
         if let copy = record.copy, !isStored(copy) { record.give(nil, of: nil) }
         // Without its contents, a saved version could not be recognised as this device's own, nor merged.

@@ -119,7 +119,11 @@ extension SyncCore {
         let handle = stage(edit.record, &contents)
         let name = edit.record.recordID.recordName
         var basis = NewChange.Basis(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)
-        basis.side = edit.side
+        let shown = machine?.state.editBasis(of: name)
+        basis.sides = shown?.sides ?? []
+        if let ancestor = edit.ancestorOfShown, let handle = shown?.shown {
+            basis.sides.append(.init(edit: handle, ancestor: stage(ancestor, &contents)))
+        }
         basis.isMerged = edit.isMerged
         return NewChange(
             name: name,

@@ -37,7 +37,7 @@ extension SyncCore {
             let item = result.contents.item
             contents[item.client] = result.contents.client
             if let server = item.server { contents[server] = result.contents.server }
-            if let side = item.side { contents[side] = result.contents.side }
+            if let side = item.side { contents[side.edit] = result.contents.side }
             let isOwn = if case .confirmed(_, isOwn: true) = result.outcome { true } else { false }
             return Reconciled(
                 item: item,
@@ -85,7 +85,7 @@ extension ConflictContents {
     /// - Throws: An error if the files cannot be read; contents that are no longer stored count as missing.
     init(loading item: ReconcileItem, from journal: JournalDisk?) async throws {
         guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-        let named = [item.client, item.server, item.ancestor, item.contested, item.side].compactMap { $0 }
+        let named = [item.client, item.server, item.ancestor, item.contested, item.side?.edit].compactMap { $0 }
         let sent = item.sent.flatMap { [$0.handle, $0.base].compactMap { $0 } }
         let loaded = try await journal.load(named + sent)
         self.init(
@@ -93,7 +93,7 @@ extension ConflictContents {
             client: loaded[item.client],
             server: item.server.flatMap { loaded[$0] },
             ancestor: loaded.ancestor(item.ancestor, item.contested),
-            side: item.side.flatMap { loaded[$0] },
+            side: item.side.flatMap { loaded[$0.edit] },
             lost: item.sent.compactMap { sent in
                 guard let record = loaded[sent.handle] else { return nil }
                 guard let base = sent.base else { return LostWrite(handle: sent.handle, record: record) }

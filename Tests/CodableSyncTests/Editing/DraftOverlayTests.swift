@@ -49,6 +49,7 @@ final class DraftOverlayTests: XCTestCase {
             XCTFail("nothing is edited")
             return nil
         }
+        if let ancestor = edit.ancestorOfShown { return ancestor.fields }
         switch edit.contested {
         case .contents(let handle): return handle.flatMap { stored[$0]?.fields }
         case .fields(let record): return record.fields

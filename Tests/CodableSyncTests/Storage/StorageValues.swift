@@ -13,7 +13,7 @@ enum JournalSamples {
         let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date, size: 17)
         let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
         var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
-        decided.side = 16
+        decided.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
         decided.isMerged = true
         var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
             [

@@ -37,7 +37,8 @@ package enum CallEntry: Equatable, Sendable {
         switch self {
         case .queued(_, _, let change): [change.handle, change.contested].compactMap { $0 }
         case .edited(_, _, let change, let copy, _):
-            [change.handle, change.contested, copy == change.handle ? nil : copy].compactMap { $0 }
+            [change.handle, change.contested, change.sides.last?.ancestor, copy == change.handle ? nil : copy]
+                .compactMap { $0 }
         case .initialModelsQueued, .retried, .discarded, .seen: []
         }
     }
@@ -46,9 +47,9 @@ package enum CallEntry: Equatable, Sendable {
     var named: [ContentHandle] {
         switch self {
         case .queued(_, _, let change):
-            [change.handle, change.base, change.contested, change.side].compactMap { $0 }
+            change.named
         case .edited(_, _, let change, let copy, let given):
-            [change.handle, change.base, change.contested, change.side, copy, given].compactMap { $0 }
+            change.named + [copy, given].compactMap { $0 }
         case .seen(let contents): contents.flatMap { [$0.contents, $0.version].compactMap { $0 } }
         case .initialModelsQueued, .retried, .discarded: []
         }

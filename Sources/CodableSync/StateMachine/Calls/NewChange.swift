@@ -19,7 +19,7 @@ package struct NewChange: Equatable, Sendable {
     package struct Basis: Equatable, Sendable {
         package var handle: ContentHandle?
         package var contested: ContentHandle?
-        package var side: ContentHandle?
+        package var sides: [LocalChange.Side] = []
         package var isMerged = false
         /// What the app has after the edit; `nil` if that didn't change.
         package var copy: ContentHandle?
@@ -41,7 +41,7 @@ package struct NewChange: Equatable, Sendable {
         /// The basis of an edit of what a record shows.
         init(_ basis: EditBasis, contested: ContentHandle?, copy: ContentHandle?) {
             self.init(basis.base, contested: contested, copy: copy)
-            side = basis.side
+            sides = basis.sides
             isMerged = basis.isMerged
         }
     }

@@ -16,7 +16,7 @@ extension SyncState {
                 base: basis.handle,
                 contested: basis.contested
             )
-            edit.side = basis.side
+            edit.sides = basis.sides
             edit.isMerged = basis.isMerged
             return [.calls(.edited(key, type: change.recordType, edit, copy: basis.copy, given: basis.given))]
         }
@@ -93,7 +93,7 @@ extension RecordState {
             change.base = pending.base
             if !change.isDeletion {
                 change.contested = pending.contested
-                change.side = pending.side
+                change.sides = pending.sides
                 change.isMerged = pending.isMerged
             }
         } else if change.isDeletion {

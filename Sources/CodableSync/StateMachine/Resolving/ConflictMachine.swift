@@ -92,7 +92,7 @@ struct ConflictMachine: Sendable {
         _ context: inout SyncContext
     ) -> [JournalEntry] {
         context.counts.countResolved()
-        if let server = item.side ?? item.server {
+        if let server = item.side?.edit ?? item.server {
             context.journal.events.append(
                 .conflictResolved(name: item.name, client: item.client, server: server, outcome)
             )
@@ -102,7 +102,7 @@ struct ConflictMachine: Sendable {
         }
         guard outcome == .server else { return [] }
         let message =
-            item.side ?? item.server == nil
+            item.side?.edit ?? item.server == nil
             ? "Edited here, deleted in the cloud: the deletion wins."
             : "The conflict was resolved in favor of the cloud's version."
         return [context.note(.discarded, item.name, message)]
@@ -163,11 +163,11 @@ extension SyncState {
             client: client,
             clientEdited: pending.edited,
             server: record.known?.handle,
-            ancestor: pending.side ?? pending.base,
-            contested: pending.contested,
+            ancestor: pending.sides.last?.edit ?? pending.base,
+            contested: pending.sides.last?.ancestor ?? pending.contested,
             sent: record.sent
         )
-        item.side = pending.side
+        item.side = pending.sides.last
         return item
     }
 

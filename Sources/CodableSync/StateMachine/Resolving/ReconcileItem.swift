@@ -13,7 +13,7 @@ package struct ReconcileItem: Equatable, Sendable, RecordKeyed {
     /// Field values that replace those in `ancestor`.
     package var contested: ContentHandle?
     /// The edit of this device that is decided against before the cloud's version.
-    package var side: ContentHandle?
+    package var side: LocalChange.Side?
     /// Contents that this device sent and the server may have saved.
     package var sent: [SentVersion]
 

@@ -2,6 +2,19 @@ import struct Foundation.Date
 
 /// A change of this device that the server has not confirmed.
 package struct LocalChange: Equatable, Sendable {
+    /// An edit of this device into which other devices' changes were merged, or will be; the change was made without
+    /// having seen all of it.
+    package struct Side: Equatable, Sendable {
+        package var edit: ContentHandle
+        /// Field values of the common ancestor that differ from those in the edit.
+        package var ancestor: ContentHandle
+
+        package init(edit: ContentHandle, ancestor: ContentHandle) {
+            self.edit = edit
+            self.ancestor = ancestor
+        }
+    }
+
     package enum Kind: Equatable, Sendable {
         /// The encoded model, and an upper bound for its size in a request in bytes.
         case save(ContentHandle, size: Int)
@@ -14,14 +27,13 @@ package struct LocalChange: Equatable, Sendable {
     package var edited: Date?
     /// The version on which the change was made: the common ancestor in a conflict.
     package var base: ContentHandle? {
-        didSet { if base == nil, side == nil { contested = nil } }
+        didSet { if base == nil { contested = nil } }
     }
     /// Field values of the ancestor that differ from those in `base`: the cloud has changed these fields
     /// since the edit began, so they are in conflict.
     package var contested: ContentHandle?
-    /// This device's edit that the resolver must decide against before the cloud's version: other devices' changes
-    /// were merged into it, and the change was made without having seen them.
-    package var side: ContentHandle?
+    /// This device's edits that the resolver must decide against before the cloud's version, the last one first.
+    package var sides: [Side] = []
     /// Whether a version of the cloud was merged into the edit.
     package var isMerged = false
     /// Why the change is parked; `nil` if it is not.
@@ -48,4 +60,12 @@ package struct LocalChange: Equatable, Sendable {
     }
 
     package var isDeletion: Bool { kind == .delete }
+
+    /// Whether the resolver must decide although the change is based on the cloud's latest version.
+    var isUndecided: Bool { contested != nil || !sides.isEmpty }
+
+    /// Every handle that the change names.
+    var named: [ContentHandle] {
+        [handle, base, contested].compactMap { $0 } + sides.flatMap { [$0.edit, $0.ancestor] }
+    }
 }

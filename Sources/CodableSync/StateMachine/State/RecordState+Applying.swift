@@ -52,13 +52,13 @@ extension RecordState {
             // The app or a conflict made the newer change on top of what is now confirmed.
             self.pending?.base = version.handle
             // What was merged is now in the cloud's version.
-            if pending.side == nil { self.pending?.isMerged = false }
+            if pending.sides.isEmpty { self.pending?.isMerged = false }
         }
     }
 
     /// Applies the resolution of a conflict with the cloud's latest version.
     mutating func resolve(_ resolution: Resolution, on server: ContentHandle?, order: UInt64) {
-        if let side = pending?.side { return resolve(resolution, against: side, order: order) }
+        if let side = pending?.sides.last { return resolve(resolution, against: side.edit, order: order) }
         // The server may still save what was sent on top of this version; it refuses what was sent on an
         // older one.
         sent.removeAll { $0.base != server }
@@ -95,13 +95,13 @@ extension RecordState {
         guard let former = pending else { return }
         func result(_ handle: ContentHandle, size: Int, edited: Date?) -> LocalChange {
             var change = LocalChange(kind: .save(handle, size: size), edited: edited, base: former.base)
+            change.contested = former.contested
+            change.sides = former.sides.dropLast()
             change.isMerged = true
             return change
         }
         switch resolution {
-        case .confirmed, .client:
-            pending?.side = nil
-            pending?.contested = nil
+        case .confirmed, .client: pending?.sides.removeLast()
         case .redated(let handle, let size, let edited):
             if isPendingNews { undelivered?.kind = .updated(handle) }
             if undelivered?.seen == former.handle { undelivered?.seen = handle }

@@ -31,7 +31,7 @@ extension RecordState {
     mutating func queueAgain() {
         let (version, kept) = (lastKnown, kept)
         let base = readable?.handle
-        let (contested, side) = (pending?.contested, pending?.side)
+        let contested = pending?.contested
         let isBasedOnIt = pending?.base != nil && pending?.base == base
         loseVersions()
         if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
@@ -40,7 +40,6 @@ extension RecordState {
         if isBasedOnIt {
             pending?.base = base
             pending?.contested = contested
-            pending?.side = side
         }
     }
 

@@ -34,7 +34,7 @@ package struct RecordState: Equatable, Sendable {
         guard let pending, !pending.isDeletion, pending.parked == nil, lost == nil, !isTooNew else {
             return false
         }
-        return pending.base != known?.handle || pending.contested != nil
+        return pending.base != known?.handle || pending.isUndecided
     }
 
     /// Whether this device deleted the record, so that its absence from the cloud is not delivered as a
@@ -48,7 +48,7 @@ package struct RecordState: Equatable, Sendable {
     package var isSendable: Bool {
         if lost != nil { return !isLostRefused }
         guard let pending, pending.parked == nil, !isTooNew else { return false }
-        return pending.isDeletion || (pending.base == known?.handle && pending.contested == nil)
+        return pending.isDeletion || (pending.base == known?.handle && !pending.isUndecided)
     }
 
     /// Whether reads show the pending change rather than the cloud's latest version.

@@ -14,7 +14,7 @@ extension SyncState {
             basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
             if record.isPendingOnTop, let pending = record.pending {
                 basis.contested = pending.contested
-                basis.side = pending.side
+                basis.sides = pending.sides
                 basis.isMerged = pending.isMerged
             }
         } else if let pending = record.pending, pending.isDeletion {
@@ -73,8 +73,8 @@ package struct EditBasis: Equatable, Sendable {
     package var base: ContentHandle?
     /// Field values of the ancestor that differ from those in `base`.
     package var contested: ContentHandle?
-    /// The edit of this device that the resolver must decide against first.
-    package var side: ContentHandle?
+    /// The edits of this device that the resolver must decide against first.
+    package var sides: [LocalChange.Side] = []
     /// Whether a version of the cloud was merged into what is shown.
     package var isMerged = false
     /// The cloud's latest version, or the latest that this app can read.

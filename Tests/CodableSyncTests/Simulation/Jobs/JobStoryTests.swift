@@ -98,6 +98,22 @@
             }
         }
 
+        /// I-01, I-02: no element of a list is lost or comes back when all devices change it.
+        func testNoElementOfAListIsLost() throws {
+            try tell(StampLists.self) { $0.losesZone = false }
+        }
+
+        /// The same with jobs and answers in any order, but no other faults.
+        func testNoElementOfAListIsLostWhenOnlyJobsAreReordered() throws {
+            try tell(StampLists.self) {
+                $0.faults = false
+                $0.crashes = false
+                $0.losesZone = false
+                $0.expiresTokens = false
+                $0.hidesRecords = false
+            }
+        }
+
         /// I-01, I-03: an edit that the disk rejects leaves no trace, and no other edit is lost with it.
         func testARejectedEditLeavesNoTrace() throws {
             try tell(StampFields.self) {

@@ -109,7 +109,10 @@
                 // Only this device changes the field, so a draft begins with the last one, if it is known.
                 let drafts = app.story.drafts["\(name).\(app.index)"] ?? [""]
                 if drafts.count == 1 {
-                    original[draft: app.index] = drafts[0]
+                    // Later calls of this device replace its own unsent ones, so the original has all of these.
+                    for draft in Model.keepsDrafts ? app.drafts[name] ?? [] : drafts {
+                        original[draft: app.index] = draft
+                    }
                 } else {
                     original = try await engine.model(named: name) ?? Model(name: name)
                 }
@@ -127,6 +130,10 @@
                 guard life == app.life else { return }
                 app.say("has drafted \(name) with \(stamp)")
                 app.story.acknowledged[name, default: []].insert(stamp)
+                if Model.keepsDrafts {
+                    app.drafts[name, default: []].append(stamp)
+                    app.story.expected[name, default: []].insert(stamp)
+                }
                 // An acknowledged draft replaces all earlier ones.
                 app.story.drafts["\(name).\(app.index)"] = [stamp]
             }

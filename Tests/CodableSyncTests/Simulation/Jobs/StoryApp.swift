@@ -36,6 +36,8 @@
         /// Copies that the app has read but not edited yet.
         var remembered: [String: Model] = [:]
         var rememberedStay = 0
+        /// The stamps of this device's acknowledged drafts, by record name.
+        var drafts: [String: [String]] = [:]
         /// Copies that drafts may begin with.
         var drafted: [String: Model] = [:]
         /// The loop, if it waits for the app's own call to return.

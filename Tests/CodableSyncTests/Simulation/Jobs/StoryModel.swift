@@ -4,6 +4,8 @@
 protocol StoryModel: RecordCodable, Equatable {
     /// Whether edits and drafts have their own fields.
     static var hasFields: Bool { get }
+    /// Whether a draft adds its stamp to those before it; if not, it replaces this device's last one.
+    static var keepsDrafts: Bool { get }
 
     init(name: String)
     /// All stamps that are still present.
@@ -16,6 +18,7 @@ protocol StoryModel: RecordCodable, Equatable {
 
 extension StampSet: StoryModel {
     static var hasFields: Bool { false }
+    static var keepsDrafts: Bool { false }
 
     subscript(edits device: Int) -> [String] {
         get { stamps }
@@ -62,6 +65,7 @@ struct StampFields: RecordCodable, Equatable {
 
 extension StampFields: StoryModel {
     static var hasFields: Bool { true }
+    static var keepsDrafts: Bool { false }
 
     init(name: String) { id = name }
 
@@ -80,5 +84,50 @@ extension StampFields: StoryModel {
     subscript(draft device: Int) -> String {
         get { self[keyPath: Self.drafts[device]] }
         set { self[keyPath: Self.drafts[device]] = newValue }
+    }
+}
+
+/// A model with lists that all devices change, merged by element against the ancestor: without the right ancestor,
+/// a stamp is lost, or one that was removed comes back.
+struct StampLists: RecordCodable, Equatable {
+    static var recordType: String { "Item" }
+
+    var id: String
+    var edited: [String] = []
+    var drafted: [String] = []
+
+    var recordName: String { id }
+
+    static func resolveConflict(_ conflict: Conflict<StampLists>) throws -> StampLists? {
+        let (mine, theirs) = (conflict.client, conflict.server)
+        // As in ``StampFields``: without an ancestor, a removed stamp may come back.
+        if conflict.ancestor == nil { StampFields.createdTwice.withLock { _ = $0.insert(mine.id) } }
+        var model = theirs
+        for list in [\StampLists.edited, \.drafted] {
+            let before = Set(conflict.ancestor?[keyPath: list] ?? [])
+            let removed = before.subtracting(mine[keyPath: list])
+            let added = mine[keyPath: list].filter { !before.contains($0) && !theirs[keyPath: list].contains($0) }
+            model[keyPath: list] = theirs[keyPath: list].filter { !removed.contains($0) } + added
+        }
+        return model
+    }
+}
+
+extension StampLists: StoryModel {
+    static var hasFields: Bool { true }
+    static var keepsDrafts: Bool { true }
+
+    init(name: String) { id = name }
+
+    var stamps: [String] { edited + drafted }
+
+    subscript(edits device: Int) -> [String] {
+        get { edited }
+        set { edited = newValue }
+    }
+
+    subscript(draft device: Int) -> String {
+        get { drafted.last ?? "" }
+        set { if !newValue.isEmpty, !drafted.contains(newValue) { drafted.append(newValue) } }
     }
 }
