@@ -58,7 +58,9 @@ extension JSONReader {
         guard handles.count.isMultiple(of: 2) else {
             throw JournalLineError.malformed("the sides of an edit are not pairs")
         }
-        return stride(from: 0, to: handles.count, by: 2).map { .init(edit: handles[$0], ancestor: handles[$0 + 1]) }
+        return stride(from: 0, to: handles.count, by: 2).map {
+            .init(edit: handles[$0], ancestor: handles[$0 + 1])
+        }
     }
 
     /// The upper bound of counters, which no real counter reaches; higher ones are neither read nor written.

@@ -85,7 +85,9 @@ extension ConflictContents {
     /// - Throws: An error if the files cannot be read; contents that are no longer stored count as missing.
     init(loading item: ReconcileItem, from journal: JournalDisk?) async throws {
         guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-        let named = [item.client, item.server, item.ancestor, item.contested, item.side?.edit].compactMap { $0 }
+        let named = [item.client, item.server, item.ancestor, item.contested, item.side?.edit].compactMap {
+            $0
+        }
         let sent = item.sent.flatMap { [$0.handle, $0.base].compactMap { $0 } }
         let loaded = try await journal.load(named + sent)
         self.init(

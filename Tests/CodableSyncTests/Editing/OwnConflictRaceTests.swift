@@ -6,7 +6,9 @@ import XCTest
 @MainActor
 final class OwnConflictRaceTests: XCTestCase {
     private enum Alone: ItemPolicy {
-        static func resolve(_ conflict: Conflict<Item<Alone>>) throws -> Item<Alone>? { try conflict.merged() }
+        static func resolve(_ conflict: Conflict<Item<Alone>>) throws -> Item<Alone>? {
+            try conflict.merged()
+        }
         static func resolveDeletion(of client: Item<Alone>) throws -> Item<Alone>? { client }
     }
 

@@ -81,6 +81,8 @@ final class RandomStory<Model: RandomModel> {
     }
 
     func run() async throws {
+        // What happens before the first request ever is told to nobody.
+        for index in actors.indices { try await consume(index) }
         for _ in 0..<steps { try await step() }
         try await heal()
         try await check()

@@ -37,8 +37,11 @@ package enum CallEntry: Equatable, Sendable {
         switch self {
         case .queued(_, _, let change): [change.handle, change.contested].compactMap { $0 }
         case .edited(_, _, let change, let copy, _):
-            [change.handle, change.contested, change.sides.last?.ancestor, copy == change.handle ? nil : copy]
-                .compactMap { $0 }
+            [
+                change.handle, change.contested, change.sides.last?.ancestor,
+                copy == change.handle ? nil : copy,
+            ]
+            .compactMap { $0 }
         case .initialModelsQueued, .retried, .discarded, .seen: []
         }
     }

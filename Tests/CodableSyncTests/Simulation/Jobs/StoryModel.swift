@@ -106,7 +106,9 @@ struct StampLists: RecordCodable, Equatable {
         for list in [\StampLists.edited, \.drafted] {
             let before = Set(conflict.ancestor?[keyPath: list] ?? [])
             let removed = before.subtracting(mine[keyPath: list])
-            let added = mine[keyPath: list].filter { !before.contains($0) && !theirs[keyPath: list].contains($0) }
+            let added = mine[keyPath: list].filter {
+                !before.contains($0) && !theirs[keyPath: list].contains($0)
+            }
             model[keyPath: list] = theirs[keyPath: list].filter { !removed.contains($0) } + added
         }
         return model

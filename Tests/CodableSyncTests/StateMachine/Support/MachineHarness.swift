@@ -134,7 +134,8 @@ struct MachineHarness {
         default: return actions
         }
         guard answersRenewals, let user = machine.userRecordName,
-            let index = actions.firstIndex(where: \.isAccountCheck), case .request(let request, _) = actions[index]
+            let index = actions.firstIndex(where: \.isAccountCheck),
+            case .request(let request, _) = actions[index]
         else { return actions }
         var actions = actions
         actions.remove(at: index)
