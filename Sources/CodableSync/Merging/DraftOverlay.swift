@@ -143,7 +143,8 @@ struct DraftOverlay: Sendable {
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
     ) -> Set<String> {
-        guard let record, record.isPendingOnTop else { return [] }
+        // Without a version of the cloud, the own edit yields to the later call.
+        guard let record, record.isPendingOnTop, basis.base != nil || basis.isMerged else { return [] }
         let common = basis.base.flatMap { modelFields($0) } ?? [:]
         let own = edited.filter { !shown.isSame($0, in: common) && !original.isSame($0, in: shown) }
         // What was merged into the edit may be missing in the original.

@@ -95,4 +95,18 @@ final class UnsentMergeScenarios: EngineScenario {
         let model = try await tablet.engine.model(named: "A")
         XCTAssertEqual(model, Note("A", "draft", tags: ["t"]))
     }
+
+    /// Nobody else has the record, so the last call of this device wins, and no resolver is asked.
+    func testADraftOfARecordThatIsNotSentReplacesTheEditBeforeIt() async throws {
+        let phone = try makeDevice(Note.self)
+        let asked = Calls.shared.count(Elements.self)
+        let original = Note("A", "Tea")
+        try await phone.engine.upload(original)
+        try await phone.engine.edit(named: "A") { $0.title = "cold" }
+        try await phone.engine.upload(Note("A", "hot"), editedFrom: original)
+        try await phone.engine.sync()
+        let model = try await phone.engine.model(named: "A")
+        XCTAssertEqual(model?.title, "hot")
+        XCTAssertEqual(Calls.shared.count(Elements.self), asked)
+    }
 }
