@@ -123,6 +123,12 @@ private struct LineWindow {
 }
 
 extension UnsafeRawBufferPointer {
+    /// The offset behind the last zeros, of which there are at least two in a row; `nil` if there are none.
+    var endOfHole: Int? {
+        guard let base = baseAddress, memchr(base, 0, count) != nil else { return nil }
+        return indices.last { $0 > 0 && self[$0] == 0 && self[$0 - 1] == 0 }.map { $0 + 1 }
+    }
+
     /// The first newline at or after an offset.
     func firstNewline(from start: Int) -> Int? {
         guard start < count, let base = baseAddress else { return nil }

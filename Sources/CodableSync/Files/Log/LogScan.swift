@@ -97,6 +97,12 @@ struct LogScan {
         self.line += 1
         isEnded = false
         if self.line == 1 { return try takeHeader(line) }
+        let parts = line.partsAroundHole
+        for part in parts.dropLast() { add(part) }
+        if let last = parts.last { try takeWritten(last) }
+    }
+
+    private mutating func takeWritten(_ line: LogLine) throws {
         guard let (mark, length) = LogMarks.readCommit(line.bytes) else { return add(line) }
         if !line.isTornOff(at: length) {
             try close(with: mark, at: line.offset, end: line.offset + UInt64(length) + 1)
@@ -192,11 +198,13 @@ struct LogScan {
         var checksum = LineChecksum()
         var isWhole = true
         try LogLines(file: file, range: group.start..<offset).forEach { line in
-            skipped += 1
-            guard skipped > group.count - mark.count else { return true }
-            start = min(start, line.offset)
-            checksum.absorb(line.bytes)
-            isWhole = isWhole && !line.isTooLong
+            for part in line.partsAroundHole {
+                skipped += 1
+                guard skipped > group.count - mark.count else { continue }
+                start = min(start, part.offset)
+                checksum.absorb(part.bytes)
+                isWhole = isWhole && !part.isTooLong
+            }
             return true
         }
         if isWhole, checksum.value(count: mark.count) == mark.checksum {
@@ -239,6 +247,24 @@ struct LogScan {
 }
 
 extension LogLine {
+    /// The line, or its bytes up to the end of a hole and those behind.
+    ///
+    /// If a flush fails, what was written before may be lost although what is appended later is not. The zeros in its
+    /// place have no newline, so that the first whole line behind them begins within this one.
+    fileprivate var partsAroundHole: [LogLine] {
+        guard let end = bytes.endOfHole, end < bytes.count, LogMarks.readCommit(bytes) == nil else {
+            return [self]
+        }
+        var (hole, rest) = (self, self)
+        hole.bytes = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+        hole.length = UInt64(end)
+        hole.isTerminated = true
+        rest.bytes = UnsafeRawBufferPointer(rebasing: bytes[end...])
+        rest.offset += UInt64(end)
+        rest.length -= UInt64(end)
+        return [hole, rest]
+    }
+
     /// Whether an interrupted write ends here: nothing follows, or only the zeros that a disk has in place of
     /// bytes that were not written.
     fileprivate func isTornOff(at length: Int) -> Bool {
