@@ -145,6 +145,8 @@ struct DraftOverlay: Sendable {
     ) -> Set<String> {
         // Without a version of the cloud, the own edit yields to the later call.
         guard let record, record.isPendingOnTop, basis.base != nil || basis.isMerged else { return [] }
+        // A new record was made without any original, so it replaces this device's own edit.
+        if case .nothing = draft.original { return [] }
         let common = basis.base.flatMap { modelFields($0) } ?? [:]
         let own = edited.filter { !shown.isSame($0, in: common) && !original.isSame($0, in: shown) }
         // What was merged into the edit may be missing in the original.

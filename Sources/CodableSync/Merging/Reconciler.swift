@@ -106,11 +106,11 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 
     private func resolve(_ edit: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
         let client = contents.completed(edit)
-        let creation = contents.ancestor == nil ? contents.lost.last { $0.base == nil }?.record : nil
+        let creations = contents.ancestor == nil ? contents.lost.filter { $0.base == nil } : []
         let serverModel: Model
         let clientModel: Model
         do {
-            serverModel = try coding.decode(creation.map { client.over(server, created: $0) } ?? server)
+            serverModel = try coding.decode(client.over(server, created: creations.map(\.record)))
         } catch {
             return .failed(ParkReason(kind: .serverValueUndecodable, message: coding.describe(error)))
         }
@@ -120,7 +120,11 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return .failed(ParkReason(kind: .contentsUnreadable, message: coding.describe(error)))
         }
         let clientEdited = contents.item.clientEdited
-        let serverEdited = server.cloudEditDate
+        var serverEdited = server.cloudEditDate
+        // A draft is later than the edit of this device that it meets, even at the same time.
+        if contents.item.side != nil, let clientEdited, serverEdited >= clientEdited {
+            serverEdited = clientEdited.addingTimeInterval(-0.001)
+        }
         do {
             let ancestor = try CommonAncestor.reconstruct(
                 from: contents.ancestor,
@@ -143,7 +147,8 @@ struct Reconciler<Model: RecordCodable>: Sendable {
                 clientEdited: clientEdited ?? .distantPast,
                 serverEdited: serverEdited
             )
-            if let creation, creation.cloudEditDate <= serverEdited {
+            let creation = creations.first { $0.handle != contents.item.client }?.record
+            if let creation, let created = creation.editDate?.clamped, created <= serverEdited {
                 conflict.olderFields = client.fieldsUnchanged(since: creation)
             }
             guard let resolved = try Model.resolveConflict(conflict) else { return .server }
@@ -217,10 +222,13 @@ extension Record {
     ///
     /// Nobody has changed such a field since. A creation without an answer proves nothing else, since two devices may
     /// have made the same record.
-    fileprivate func over(_ server: Record, created creation: Record) -> Record {
+    fileprivate func over(_ server: Record, created creations: [Record]) -> Record {
         var result = server
-        for (name, value) in creation.fields where !ReservedField.isReserved(name) {
-            if value.isSame(as: server.fields[name] ?? .null) { result.fields[name] = fields[name] ?? .null }
+        for creation in creations {
+            for (name, value) in creation.fields where !ReservedField.isReserved(name) {
+                guard value.isSame(as: server.fields[name] ?? .null) else { continue }
+                result.fields[name] = fields[name] ?? .null
+            }
         }
         return result
     }

@@ -66,6 +66,7 @@ extension SyncStateMachine {
             abandonRequestsForRecords()
             delivering.forgetVersions()
             fetching.want()
+            calls.extendPass(context.state)
         case .zoneProven:
             zone.prove()
             account.prove()

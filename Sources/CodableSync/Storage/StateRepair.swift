@@ -64,7 +64,12 @@ extension RecordState {
             record.pending?.contested = nil
             record.forgetKnownVersion()
         }
-        record.pending?.sides.removeAll { !isStored($0.edit) || !isStored($0.ancestor) }
+        let sides = record.pending?.sides ?? []
+        if !sides.allSatisfy({ isStored($0.edit) && isStored($0.ancestor) }) {
+            // It is unknown what the draft must leave alone.
+            record.pending?.sides = []
+            record.forgetKnownVersion()
+        }
         if let given = record.given, !isStored(given) { record.given = nil }
         if let copy = record.copy, !isStored(copy) { record.give(nil, of: nil) }
         // Without its contents, a saved version could not be recognised as this device's own, nor merged.

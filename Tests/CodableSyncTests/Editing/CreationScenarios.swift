@@ -14,7 +14,9 @@ final class CreationScenarios: EngineScenario {
 
     /// The other device's edit is of another field, before or after the next edit here.
     func testALostAnswerToACreationRevertsNoEdit() async throws {
-        for (name, isTabletLater) in [("a", false), ("b", true)] {
+        for (name, isTabletLater, isRefused) in [
+            ("a", false, false), ("b", true, false), ("c", false, true), ("d", true, true),
+        ] {
             let (phone, tablet) = (try makeDevice(Pair.self), try makeDevice(Pair.self))
             try await phone.engine.upload(Pair(id: name, second: 1))
             phone.database.plan(.modify, .loseAnswer)
@@ -35,10 +37,13 @@ final class CreationScenarios: EngineScenario {
                 try await edit()
                 pass()
             }
+            // The next save is refused, with the server's version.
+            if isRefused { try await phone.engine.sendChanges() }
             try await settle(phone, tablet)
             for device in [phone, tablet] {
                 let shown = try await device.engine.model(named: name)
-                XCTAssertEqual(shown, Pair(id: name, first: 3, second: 2), "tablet later: \(isTabletLater)")
+                let row = "tablet later: \(isTabletLater), refused: \(isRefused)"
+                XCTAssertEqual(shown, Pair(id: name, first: 3, second: 2), row)
             }
         }
     }

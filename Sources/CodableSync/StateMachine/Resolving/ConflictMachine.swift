@@ -73,7 +73,9 @@ struct ConflictMachine: Sendable {
         let item = result.item
         // The cloud's version equals the one that the edit was based on, so there was no conflict.
         if result.resolution == .client, !result.wasAsked { return [] }
-        if !result.isOwnWrite, !item.sent.isEmpty, item.server != nil { context.counts.countForeignChange() }
+        if !result.isOwnWrite, !item.sent.isEmpty, item.server != nil, item.side == nil {
+            context.counts.countForeignChange()
+        }
         switch result.resolution {
         case .confirmed:
             if result.isOwnWrite { context.counts.countSent() }
@@ -102,9 +104,13 @@ struct ConflictMachine: Sendable {
         }
         guard outcome == .server else { return [] }
         let message =
-            item.side?.edit ?? item.server == nil
-            ? "Edited here, deleted in the cloud: the deletion wins."
-            : "The conflict was resolved in favor of the cloud's version."
+            if item.side != nil {
+                "The conflict was resolved in favor of this device's edit before the draft."
+            } else if item.server == nil {
+                "Edited here, deleted in the cloud: the deletion wins."
+            } else {
+                "The conflict was resolved in favor of the cloud's version."
+            }
         return [context.note(.discarded, item.name, message)]
     }
 
@@ -113,6 +119,8 @@ struct ConflictMachine: Sendable {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) -> Bool {
+        // A decision between this device's own edits is no round with another device.
+        if result.item.side != nil { return false }
         let key = result.item.key
         switch result.resolution {
         case .confirmed, .failed: return false
