@@ -5,6 +5,8 @@ public struct Conflict<Model: RecordCodable>: Sendable {
     /// The newest model on this device.
     public let client: Model
     /// The model in the cloud.
+    ///
+    /// For a draft that meets an unsent edit of this device, with other devices' changes in it, this is that edit.
     public let server: Model
     /// The last model that both sides had in common; `nil` if there is none or it is unknown.
     ///

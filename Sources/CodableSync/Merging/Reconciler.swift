@@ -51,8 +51,10 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             )
         }
         if contents.item.side != nil {
-            // If the other edit can no longer be read, this one has all that is left of it.
-            guard let side = contents.side else { return (.client, false) }
+            guard let side = contents.side else {
+                let reason = "The stored edit that the draft meets is missing."
+                return (.failed(ParkReason(kind: .contentsUnreadable, message: reason)), false)
+            }
             var contents = contents
             contents.lost = []
             return (resolve(client, side, contents), true)
@@ -220,8 +222,8 @@ extension Record {
 
     /// The server's version, with this edit's values of the fields that the server has as this device created them.
     ///
-    /// Nobody has changed such a field since. A creation without an answer proves nothing else, since two devices may
-    /// have made the same record.
+    /// No other device has changed these fields since. An unanswered creation says nothing about the other fields,
+    /// because two devices may have created the same record.
     fileprivate func over(_ server: Record, created creations: [Record]) -> Record {
         var result = server
         for creation in creations {

@@ -99,10 +99,10 @@ struct LogScan {
         if self.line == 1 { return try takeHeader(line) }
         let parts = line.partsAroundHole
         for part in parts.dropLast() { add(part) }
-        if let last = parts.last { try takeWritten(last) }
+        if let last = parts.last { try read(last) }
     }
 
-    private mutating func takeWritten(_ line: LogLine) throws {
+    private mutating func read(_ line: LogLine) throws {
         guard let (mark, length) = LogMarks.readCommit(line.bytes) else { return add(line) }
         if !line.isTornOff(at: length) {
             try close(with: mark, at: line.offset, end: line.offset + UInt64(length) + 1)

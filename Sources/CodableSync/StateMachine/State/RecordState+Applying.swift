@@ -57,13 +57,27 @@ extension RecordState {
     }
 
     /// Applies the resolution of a conflict with the cloud's latest version.
+    ///
+    /// A decision between two edits of this device keeps the base that they have, and the conflicts that are left.
     mutating func resolve(_ resolution: Resolution, on server: ContentHandle?, order: UInt64) {
-        if let side = pending?.sides.last { return resolve(resolution, against: side.edit, order: order) }
+        let former = pending
+        let side = former?.sides.last
         // The server may still save what was sent on top of this version; it refuses what was sent on an
         // older one.
-        sent.removeAll { $0.base != server }
+        if side == nil { sent.removeAll { $0.base != server } }
+        func result(_ handle: ContentHandle, size: Int, edited: Date?) -> LocalChange {
+            let kind = LocalChange.Kind.save(handle, size: size)
+            var change = LocalChange(kind: kind, edited: edited, base: server)
+            guard let former, side != nil else { return change }
+            change.base = former.base
+            change.contested = former.contested
+            change.sides = former.sides.dropLast()
+            change.isMerged = true
+            return change
+        }
         switch resolution {
         case .confirmed: break
+        case .client where side != nil: pending?.sides.removeLast()
         case .client:
             pending?.base = server
             pending?.contested = nil
@@ -72,48 +86,19 @@ extension RecordState {
             if isPendingNews { undelivered?.kind = .updated(handle) }
             if undelivered?.seen == pending?.handle { undelivered?.seen = handle }
             if isPendingSeen { copy = handle }
-            pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
+            pending = result(handle, size: size, edited: edited)
         case .merged(let handle, let size, let edited):
-            pending = LocalChange(kind: .save(handle, size: size), edited: edited, base: server)
+            pending = result(handle, size: size, edited: edited)
             pending?.isMerged = true
             undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
         case .server:
-            pending = nil
-            deliverServerValue(order: order)
-        case .failed(let reason):
-            pending?.parked = reason
-            deliverServerValue(order: order)
-        }
-    }
-
-    /// Applies the decision between the pending edit and another one of this device; the result keeps their base.
-    private mutating func resolve(
-        _ resolution: Resolution,
-        against side: ContentHandle,
-        order: UInt64
-    ) {
-        guard let former = pending else { return }
-        func result(_ handle: ContentHandle, size: Int, edited: Date?) -> LocalChange {
-            var change = LocalChange(kind: .save(handle, size: size), edited: edited, base: former.base)
-            change.contested = former.contested
-            change.sides = former.sides.dropLast()
-            change.isMerged = true
-            return change
-        }
-        switch resolution {
-        case .confirmed, .client: pending?.sides.removeLast()
-        case .redated(let handle, let size, let edited):
-            if isPendingNews { undelivered?.kind = .updated(handle) }
-            if undelivered?.seen == former.handle { undelivered?.seen = handle }
-            if isPendingSeen { copy = handle }
-            pending = result(handle, size: size, edited: edited)
-        case .merged(let handle, let size, let edited):
-            pending = result(handle, size: size, edited: edited)
-            undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
-        case .server:
-            guard case .save(_, let size) = former.kind else { return }
-            pending = result(side, size: size, edited: former.edited)
-            undelivered = Undelivered(kind: .updated(side), seen: side, order: order)
+            if let side, case .save(_, let size)? = former?.kind {
+                pending = result(side.edit, size: size, edited: former?.edited)
+                undelivered = Undelivered(kind: .updated(side.edit), seen: side.edit, order: order)
+            } else {
+                pending = nil
+                deliverServerValue(order: order)
+            }
         case .failed(let reason):
             pending?.parked = reason
             deliverServerValue(order: order)

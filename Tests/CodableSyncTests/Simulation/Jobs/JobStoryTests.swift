@@ -48,18 +48,20 @@
             try tell(model, 1) { options, _ in change(&options) }
         }
 
+        private func onlyReorderJobs(_ options: inout StoryOptions) {
+            options.faults = false
+            options.crashes = false
+            options.losesZone = false
+            options.expiresTokens = false
+            options.hidesRecords = false
+        }
+
         /// I-01: no acknowledged upload is missing, in any order of jobs.
         func testNoAcknowledgedUploadIsMissing() throws { try tell() }
 
         /// The same with jobs and answers in any order, but no other faults.
         func testNoAcknowledgedUploadIsMissingWhenOnlyJobsAreReordered() throws {
-            try tell {
-                $0.faults = false
-                $0.crashes = false
-                $0.losesZone = false
-                $0.expiresTokens = false
-                $0.hidesRecords = false
-            }
+            try tell(StampSet.self, onlyReorderJobs)
         }
 
         /// I-11, I-19: all devices agree in the end when records are deleted.
@@ -89,13 +91,7 @@
 
         /// The same with jobs and answers in any order, but no other faults.
         func testNoFieldIsRevertedWhenOnlyJobsAreReordered() throws {
-            try tell(StampFields.self) {
-                $0.faults = false
-                $0.crashes = false
-                $0.losesZone = false
-                $0.expiresTokens = false
-                $0.hidesRecords = false
-            }
+            try tell(StampFields.self, onlyReorderJobs)
         }
 
         /// I-01, I-02: no element of a list is lost or comes back when all devices change it.
@@ -105,13 +101,7 @@
 
         /// The same with jobs and answers in any order, but no other faults.
         func testNoElementOfAListIsLostWhenOnlyJobsAreReordered() throws {
-            try tell(StampLists.self) {
-                $0.faults = false
-                $0.crashes = false
-                $0.losesZone = false
-                $0.expiresTokens = false
-                $0.hidesRecords = false
-            }
+            try tell(StampLists.self, onlyReorderJobs)
         }
 
         /// I-01, I-03: an edit that the disk rejects leaves no trace, and no other edit is lost with it.
