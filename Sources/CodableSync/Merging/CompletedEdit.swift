@@ -24,7 +24,7 @@ extension Record {
 extension RecordState {
     /// The version below an unconfirmed edit; `nil` for other contents.
     func versionBelow(_ handle: ContentHandle) -> ContentHandle? {
-        if let pending, pending.handle == handle { return pending.base }
+        if let pending, pending.handle == handle || pending.earlier.contains(handle) { return pending.base }
         return sent.first { $0.handle == handle }?.base
     }
 }
@@ -43,9 +43,7 @@ extension DraftOverlay {
     /// with those of a model; `nil` if the contents cannot be read.
     func modelFields(_ handle: ContentHandle) -> [String: RecordValue]? {
         guard let stored = contents[handle] else { return nil }
-        // Contents without system fields were never the cloud's: they are a copy that the app uploaded.
-        let copied = stored.systemFields == nil ? basis.base : nil
-        let below = record?.versionBelow(handle) ?? copied
+        let below = record?.versionBelow(handle)
         return modelFields(of: stored.completed(from: below.flatMap { contents[$0] }))
     }
 

@@ -3,7 +3,7 @@ import RecordCoding
 /// A model to upload, and the original that it was edited from.
 struct Draft: Sendable {
     enum Original: Sendable {
-        /// Not specified: the draft replaces all fields of the version that the app saw last.
+        /// Not specified: the draft replaces all fields of what this device shows.
         case whole
         /// None: a new record.
         case nothing
@@ -25,8 +25,10 @@ struct Draft: Sendable {
 enum OverlaidDraft: Sendable {
     /// The draft changes nothing.
     case nothing
-    /// This device already shows what the app has now.
-    case shown(ContentHandle)
+    /// The draft replaces all fields of the version that this device shows.
+    case whole
+    /// The draft has no base, since this app cannot read the version.
+    case unreadable
     case edited(Edit)
 
     struct Edit: Sendable {
@@ -39,13 +41,6 @@ enum OverlaidDraft: Sendable {
         var ancestorOfShown: Record?
         /// Whether a version of the cloud was merged into what the draft is applied to.
         var isMerged = false
-        /// What the app has now, if that differs from the edited record: it lacks edits that the app has not
-        /// seen.
-        var copy: Record?
-        /// The version that the draft carried, if that is newer than the one that the app got.
-        var given: ContentHandle?
-        /// Whether the draft changes only the app's copy.
-        var isCopyOnly = false
     }
 
     enum Contested: Sendable {
@@ -70,8 +65,9 @@ struct DraftOverlay: Sendable {
     /// The contents to load for an overlay.
     static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
-        let stored = [record?.given, record?.copy, record?.lastKnown?.handle]
-        return ([basis.shown, basis.base, basis.contested] + stored + sent).compactMap { $0 }
+        let stored: [ContentHandle?] = [record?.lastKnown?.handle] + (record?.carried.named ?? [])
+        let earlier: [ContentHandle?] = record?.pending?.earlier ?? []
+        return ([basis.shown, basis.base, basis.contested] + stored + sent + earlier).compactMap { $0 }
     }
 
     /// The contents to store.
@@ -85,34 +81,23 @@ struct DraftOverlay: Sendable {
             }
             return .edited(.init(record: draft.record, base: basis.base, contested: .contents(nil)))
         }
+        if case .whole = draft.original { return isReadable(handle) ? .whole : .unreadable }
         let (shown, stored) = try fieldsShown(handle)
-        guard let original = originalFields.map({ draft.countsOwnEdits ? withOwnEdits($0, in: shown) : $0 })
-        else {
+        guard let original = originalFields(shown) else {
             // The original is no longer stored, so it is unknown what the draft changed.
-            let record = try recordWithUnseenEdit(shown)
-            let copy = copyIfDifferent(draft.record.fields, from: record.fields)
-            return .edited(.init(record: record, base: nil, contested: .contents(nil), copy: copy))
+            let record = try recordWithOwnEdit(shown)
+            return .edited(.init(record: record, base: nil, contested: .contents(nil)))
         }
-        let changed = draft.record.fields.differingFields(from: original)
-        if changed.isEmpty { return .nothing }
-        // A draft that carries a newer version proves that the app has it.
-        let former = newerVersion == nil ? formerCopy(shown) : nil
-        var copy = former ?? original
-        for name in changed { copy[name] = draft.record.fields[name] ?? .null }
-        let edited = changed.filter { !draft.record.fields.isSame($0, in: shown) }
-        let isCopyNew = former.map { !copy.differingFields(from: $0).isEmpty } ?? true
-        if edited.isEmpty, !isCopyNew || record?.isPendingOnTop != true { return .nothing }
-        if edited.isEmpty, newerVersion == nil, copy.differingFields(from: shown).isEmpty {
-            return .shown(handle)
+        let edited = draft.record.fields.differingFields(from: original).filter {
+            !draft.record.fields.isSame($0, in: shown)
         }
+        if edited.isEmpty { return .nothing }
         var record = draft.record
-        let dated = edited.isEmpty ? contents[handle] ?? record : record
         record.fields = shown
-        for (name, value) in dated.fields where ReservedField.isReserved(name) {
+        for (name, value) in draft.record.fields where ReservedField.isReserved(name) {
             record.fields[name] = value
         }
         for name in edited { record.fields[name] = draft.record.fields[name] ?? .null }
-        let unseen = copyIfDifferent(copy, from: record.fields)
         record.fields.merge(record.fields.unchanged(from: stored, shownAs: shown)) { $1 }
         try check(record)
         let againstShown = decidedAgainstShown(edited, original, shown)
@@ -120,10 +105,7 @@ struct DraftOverlay: Sendable {
             record: record,
             base: basis.base,
             contested: contested(edited.filter { !againstShown.contains($0) }, original, shown),
-            isMerged: basis.isMerged,
-            copy: unseen,
-            given: newerVersion,
-            isCopyOnly: edited.isEmpty
+            isMerged: basis.isMerged
         )
         if !againstShown.isEmpty, var ancestor = contents[handle] {
             ancestor.systemFields = nil
@@ -153,29 +135,13 @@ struct DraftOverlay: Sendable {
         return Set(basis.isMerged ? own : changedInCloud(own, original, shown, common))
     }
 
-    // MARK: The app's copy
+    // MARK: This device's own edit
 
-    /// The fields that the app has seen last; `nil` if it has seen none that are still stored.
-    private func formerCopy(_ shown: [String: RecordValue]) -> [String: RecordValue]? {
-        guard let seen = record?.seen else { return nil }
-        return seen == basis.shown ? shown : modelFields(seen)
-    }
-
-    private func copyIfDifferent(
-        _ copy: [String: RecordValue],
-        from fields: [String: RecordValue]
-    ) -> Record? {
-        if copy.differingFields(from: fields).isEmpty { return nil }
-        var record = draft.record
-        record.fields = copy
-        return record
-    }
-
-    /// The draft with the changes of a pending edit that the app has not seen.
+    /// The draft with the changes of this device's unconfirmed edit.
     ///
     /// Fields in which the draft differs from the version below the edit keep the draft's values.
-    private func recordWithUnseenEdit(_ shown: [String: RecordValue]) throws(SyncError) -> Record {
-        guard let record, record.isPendingOnTop, !record.isPendingSeen, record.pending?.handle == basis.shown,
+    private func recordWithOwnEdit(_ shown: [String: RecordValue]) throws(SyncError) -> Record {
+        guard let record, record.isPendingOnTop, record.pending?.handle == basis.shown,
             let base = record.pending?.base, let before = modelFields(base)
         else { return draft.record }
         var result = draft.record
@@ -205,50 +171,46 @@ struct DraftOverlay: Sendable {
     }
 
     /// The original's fields; `nil` if they are no longer stored.
-    private var originalFields: [String: RecordValue]? {
+    private func originalFields(_ shown: [String: RecordValue]) -> [String: RecordValue]? {
         switch draft.original {
-        case .fields(let fields): return fields
-        case .nothing: return [:]
-        case .whole:
-            guard let seen = record?.seen else { return [:] }
-            return modelFields(seen)
+        case .fields(let fields): return draft.countsOwnEdits ? withOwnEdits(fields, in: shown) : fields
+        case .nothing, .whole: return [:]
         case .version(let tag):
-            if let model = editCarrying(tag) { return model }
-            guard let version = version(with: tag) else { return nil }
-            // The models that the app has uploaded carry the version that it was given before.
-            let seen = version == versionGiven ? record?.seen.flatMap { modelFields($0) } : nil
-            return seen ?? modelFields(version)
+            // A tag does not tell whether the model was read before or after an edit of this device.
+            return version(with: tag).flatMap { version in
+                modelFields(version).map { withOwnEdits(withOwnSaves($0, of: version), in: shown) }
+            }
         }
     }
 
-    /// The version that the app got, or had before the zone was lost.
-    private var versionGiven: ContentHandle? { record?.given ?? record?.lost?.handle }
-
-    /// The version that the draft carries, if that is newer than the one that the app got.
-    private var newerVersion: ContentHandle? {
-        guard case .version(let tag) = draft.original, let version = version(with: tag),
-            [record?.known?.handle, record?.copy, basis.base].contains(version), version != versionGiven
-        else { return nil }
-        return record?.given.map { $0 < version } ?? true ? version : nil
+    /// The original with what this device has saved over a version of another device that the original lacks.
+    private func withOwnSaves(
+        _ original: [String: RecordValue],
+        of version: ContentHandle
+    ) -> [String: RecordValue] {
+        guard let latest = record?.readable?.handle, version != latest, let base = record?.carried.ownBase,
+            let before = modelFields(base), let after = modelFields(latest)
+        else { return original }
+        var fields = original
+        for name in after.differingFields(from: before) { fields[name] = after[name] ?? .null }
+        return fields
     }
 
-    /// A merged model that a stream delivers carries the version that it was merged with.
-    private func editCarrying(_ tag: String) -> [String: RecordValue]? {
-        if let given = versionGiven, changeTag(of: given) == tag { return nil }
-        guard let edit = record?.pending?.handle, edit == basis.shown else { return nil }
-        return contents[edit]?.recordChangeTag == tag ? modelFields(edit) : nil
-    }
-
-    /// The stored version with a change tag.
+    /// The version with a change tag: one that this device knows, or the base of its edit.
     private func version(with tag: String) -> ContentHandle? {
-        if let given = versionGiven, changeTag(of: given) == tag { return given }
-        if let known = record?.known, known.changeTag == tag { return known.handle }
-        return Self.handles(of: record, basis).first { changeTag(of: $0) == tag }
+        if let version = record?.version(carriedAs: tag) { return version }
+        return basis.base.flatMap { contents[$0]?.recordChangeTag == tag ? $0 : nil }
     }
 
-    private func changeTag(of version: ContentHandle) -> String? {
-        if let known = record?.known, known.handle == version { return known.changeTag }
-        return contents[version]?.recordChangeTag
+    /// Whether this app can decode a version; one whose contents are lost is fetched again.
+    private func isReadable(_ version: ContentHandle) -> Bool {
+        guard let stored = contents[version] else { return true }
+        do {
+            try rules.check(stored)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// The fields that this device shows, without those that this version of the app does not know and must
@@ -303,29 +265,12 @@ struct DraftOverlay: Sendable {
     ) -> [String] {
         if edited.isEmpty { return [] }
         // This device's own unconfirmed changes do not count as the cloud's.
-        var own = record?.sent.compactMap { modelFields($0.handle) } ?? []
+        let sent = record?.sent.map(\.handle) ?? []
+        let earlier = record?.isPendingOnTop == true ? record?.pending?.earlier ?? [] : []
+        var own = (sent + earlier).compactMap { modelFields($0) }
         if basis.shown != record?.lastKnown?.handle { own.append(shown) }
-        let conflicting = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
         return edited.filter { name in
             !original.isSame(name, in: common) && !own.contains { original.isSame(name, in: $0) }
-                && !isOwnCopy(of: name, original, below: shown, common, conflicting)
         }
-    }
-
-    /// Whether the original has the value that the app uploaded over a version that it got, and a later edit
-    /// on this device has replaced that value since.
-    private func isOwnCopy(
-        of name: String,
-        _ original: [String: RecordValue],
-        below shown: [String: RecordValue],
-        _ common: [String: RecordValue],
-        _ conflicting: [String: RecordValue]
-    ) -> Bool {
-        // If the app was not given the base, another device may have written the base's value.
-        guard let copy = record?.copy, let base = basis.base, record?.given == base,
-            copy != record?.known?.handle, let fields = modelFields(copy)
-        else { return false }
-        return original.isSame(name, in: fields) && !shown.isSame(name, in: common)
-            && conflicting[name] == nil
     }
 }

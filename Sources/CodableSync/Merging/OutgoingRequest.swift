@@ -74,8 +74,8 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             var fields = edit.fields.differences(from: server.fields)
-            // An earlier deletion may have removed the equal version from the server.
-            if fields.isEmpty, item.isBehindDeletion { fields = edit.fields.withValues }
+            // The server may have what an earlier request has made of the equal version.
+            if fields.isEmpty, item.isBehindUnanswered { fields = edit.fields.withValues }
             save(fields, of: edit, as: recordID, over: server)
         }
     }

@@ -64,7 +64,6 @@ extension SyncStateMachine {
         case .zoneLost:
             subscription.takeZoneLost(&context)
             abandonRequestsForRecords()
-            delivering.forgetVersions()
             fetching.want()
             calls.extendPass(context.state)
         case .zoneProven:

@@ -14,9 +14,6 @@ extension SyncStateMachine {
     /// The former user, while the app has not been notified of the switch.
     package var formerUserToTell: String? { account.formerUserToTell }
 
-    /// The generation of reads; what a read of an earlier one returned cannot be an ancestor.
-    package var readGeneration: Int { delivering.readGeneration }
-
     /// Whether a stream has made a request and has not ended.
     package func serves(_ id: StreamID) -> Bool { delivering.streams.contains { $0.id == id } }
 
@@ -33,12 +30,6 @@ extension SyncStateMachine {
 
     /// Whether a response is held until the database's feed rules out that it comes from another zone.
     package var holdsResponse: Bool { zone.holdsResponse }
-
-    /// Whether reads show an edit that the app has not seen, so that an upload must not replace all of it.
-    package func showsUnseenEdit(of name: String) -> Bool {
-        guard let record = state[name], record.pending?.handle != nil else { return false }
-        return record.isPendingOnTop && !record.isPendingSeen
-    }
 
     /// The stage of a record's pending change.
     package func stage(of key: RecordKey) -> ChangeStage {

@@ -134,12 +134,10 @@ extension JSONReader {
         }
     }
 
-    /// A change, its record's type, what the app has after it, and the version that its model carried.
+    /// A change, and its record's type.
     struct ChangeMembers {
         var change = LocalChange(kind: .delete, edited: nil, base: nil)
         var type: ExactName?
-        var copy: ContentHandle?
-        var given: ContentHandle?
 
         func requireType() throws(JournalLineError) -> ExactName {
             guard let type else { throw .malformed("a change has no record type") }
@@ -162,9 +160,8 @@ extension JSONReader {
             case "base": members.change.base = try json.handle()
             case "contested": members.change.contested = try json.handle()
             case "sides": members.change.sides = try json.sides()
+            case "earlier": members.change.earlier = try json.array { try $0.handle() }
             case "merged": members.change.isMerged = try json.bool()
-            case "copy": members.copy = try json.handle()
-            case "given": members.given = try json.handle()
             case "parked": members.change.parked = try json.reason()
             default: try json.skipValue()
             }
@@ -175,12 +172,6 @@ extension JSONReader {
             throw JournalLineError.malformed("a change is neither a save nor a deletion")
         }
         return members
-    }
-
-    mutating func seenKind() throws -> SeenContents.Kind {
-        let text = try string()
-        guard let kind = SeenContents.Kind(rawValue: text) else { throw JournalLineError.unknownKind(text) }
-        return kind
     }
 
     mutating func reason() throws -> ParkReason {
@@ -260,7 +251,8 @@ extension JSONReader {
     /// Reads the elements of a row with a record type and the schema version that the app can read.
     mutating func readableSchema() throws -> ReadableSchema {
         let type = ExactName(try element { try $0.string() })
-        return ReadableSchema(type: type, version: SchemaVersion(try element { try $0.uint() }))
+        let version = SchemaVersion(try element { try $0.uint() })
+        return ReadableSchema(type: type, version: version, carriesTag: try element { try $0.bool() })
     }
 
     mutating func page(of zone: ZoneNumber) throws -> FetchEntry {

@@ -12,17 +12,14 @@ extension JSONReader {
         var type: ExactName?
         var record = RecordState()
         var isKnownLost = false
-        var isCopyLost = false
         try members { json, key in
             switch key {
             case "type": type = ExactName(try json.string())
             case "known":
                 record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
                 isKnownLost = record.known == nil
-            case "given": record.given = try json.unlessMalformed("given", &problems) { try $0.handle() }
-            case "copy":
-                record.copy = try json.unlessMalformed("copy", &problems) { try $0.handle() }
-                isCopyLost = record.copy == nil
+            case "carried":
+                record.carried = try json.unlessMalformed("carried", &problems) { try $0.carried() } ?? CarriedTags()
             case "lost":
                 record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
             case "kept":
@@ -44,8 +41,23 @@ extension JSONReader {
             }
         }
         if isKnownLost { record.forgetLatestVersion() }
-        if isCopyLost { record.give(nil, of: nil) }
         return (type, record)
+    }
+
+    private mutating func carried() throws -> CarriedTags {
+        var carried = CarriedTags()
+        try members { json, key in
+            switch key {
+            case "tags":
+                carried.tags = try json.rows { json in
+                    let tag = try json.element { try $0.string() }
+                    return CarriedTags.Tag(tag, try json.element { try $0.optionalHandle() })
+                }
+            case "ownBase": carried.ownBase = try json.handle()
+            default: try json.skipValue()
+            }
+        }
+        return carried
     }
 
     private mutating func sent() throws -> [SentVersion] {
@@ -60,21 +72,21 @@ extension JSONReader {
     private mutating func undelivered() throws -> Undelivered {
         var handle: ContentHandle?
         var kind = ""
-        var seen: ContentHandle?
+        var former: ContentHandle?
         var order: UInt64 = 0
         try members { json, key in
             switch key {
             case "kind": kind = try json.string()
             case "handle": handle = try json.handle()
-            case "seen": seen = try json.handle()
+            case "former": former = try json.handle()
             case "order": order = try json.counter()
             default: try json.skipValue()
             }
         }
         switch (kind, handle) {
-        case ("updated", let handle?): return Undelivered(kind: .updated(handle), seen: seen, order: order)
-        case ("saved", let handle?): return Undelivered(kind: .saved(handle), seen: seen, order: order)
-        case ("deleted", _): return Undelivered(kind: .deleted, seen: seen, order: order)
+        case ("updated", let handle?): return Undelivered(kind: .updated(handle), order: order)
+        case ("saved", let handle?): return Undelivered(kind: .saved(handle), order: order)
+        case ("deleted", _): return Undelivered(kind: .deleted, former: former, order: order)
         case ("updated", nil), ("saved", nil), ("", _):
             throw JournalLineError.malformed("an undelivered change is not complete")
         default: throw JournalLineError.unknownKind(kind)

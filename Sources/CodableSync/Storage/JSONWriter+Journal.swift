@@ -73,12 +73,7 @@ extension JSONWriter {
         if let token { base64(token.data) } else { null() }
     }
 
-    mutating func change(
-        _ change: LocalChange,
-        of type: ExactName? = nil,
-        copy: ContentHandle? = nil,
-        given: ContentHandle? = nil
-    ) {
+    mutating func change(_ change: LocalChange, of type: ExactName? = nil) {
         beginObject()
         member("type", type?.text)
         switch change.kind {
@@ -102,12 +97,14 @@ extension JSONWriter {
             }
             endArray()
         }
+        if !change.earlier.isEmpty {
+            key("earlier")
+            array(change.earlier) { $0.handle($1) }
+        }
         if change.isMerged {
             key("merged")
             bool(true)
         }
-        member("copy", copy)
-        member("given", given)
         if let parked = change.parked {
             key("parked")
             reason(parked)
@@ -142,6 +139,7 @@ extension JSONWriter {
         beginArray()
         string(schema.type.text)
         uint(UInt64(schema.version.number))
+        bool(schema.carriesTag)
         endArray()
     }
 
@@ -181,8 +179,10 @@ extension JSONWriter {
         member("lost", record.lost)
         member("kept", record.kept?.version)
         flag("lostRefused", if: record.isLostRefused)
-        member("given", record.given)
-        member("copy", record.copy)
+        if !record.carried.tags.isEmpty {
+            key("carried")
+            carried(record.carried)
+        }
         if let pending = record.pending {
             key("pending")
             change(pending)
@@ -207,6 +207,19 @@ extension JSONWriter {
         endObject()
     }
 
+    private mutating func carried(_ carried: CarriedTags) {
+        beginObject()
+        key("tags")
+        array(carried.tags) { json, former in
+            json.beginArray()
+            json.string(former.tag)
+            json.optionalHandle(former.version)
+            json.endArray()
+        }
+        member("ownBase", carried.ownBase)
+        endObject()
+    }
+
     private mutating func member(_ name: String, _ version: KnownVersion?) {
         guard let version else { return }
         key(name)
@@ -226,7 +239,7 @@ extension JSONWriter {
             member("handle", handle)
         case .deleted: member("kind", "deleted")
         }
-        member("seen", undelivered.seen)
+        member("former", undelivered.former)
         member("order", undelivered.order)
         endObject()
     }

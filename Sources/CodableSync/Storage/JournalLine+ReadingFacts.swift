@@ -126,9 +126,7 @@ extension JournalLine {
                 try json.rows { json in
                     let key = try json.keyElements()
                     let order = try json.element { try $0.uint() }
-                    let seen = try json.element { try $0.optionalHandle() }
-                    let version = try json.element { try $0.optionalHandle() }
-                    return AcceptedChange(key: key, order: order, seen: seen, of: version)
+                    return AcceptedChange(key: key, order: order)
                 }
             )
         case "handedOut": return .handedOut(try json.orders())
@@ -152,26 +150,10 @@ extension JournalLine {
             return .queued(try subject.requireKey(), type: try members.requireType(), members.change)
         case "edited":
             let members = try json.changeMembers()
-            return .edited(
-                try subject.requireKey(),
-                type: try members.requireType(),
-                members.change,
-                copy: members.copy,
-                given: members.given
-            )
+            return .edited(try subject.requireKey(), type: try members.requireType(), members.change)
         case "initialModelsQueued": return .initialModelsQueued(try json.initialModels())
         case "retried": return try json.flag(.retried(try subject.requireKey()))
         case "discarded": return try json.flag(.discarded(try subject.requireKey()))
-        case "seen":
-            return .seen(
-                try json.rows { json in
-                    let key = try json.keyElements()
-                    let contents = try json.element { try $0.optionalHandle() }
-                    let version = try json.element { try $0.optionalHandle() }
-                    let kind = try json.element { try $0.seenKind() }
-                    return SeenContents(key: key, contents, of: version, kind: kind)
-                }
-            )
         default: return nil
         }
     }

@@ -116,11 +116,7 @@ extension JournalLine {
         switch entry {
         case .accepted(let changes):
             json.key("accepted")
-            json.rows(changes) { json, change in
-                json.uint(change.order)
-                json.optionalHandle(change.seen)
-                json.optionalHandle(change.version)
-            }
+            json.rows(changes) { $0.uint($1.order) }
         case .handedOut(let orders):
             json.key("handedOut")
             json.orders(orders)
@@ -141,21 +137,14 @@ extension JournalLine {
         case .queued(let key, let type, let change):
             json.about(key, "queued")
             json.change(change, of: type)
-        case .edited(let key, let type, let change, let copy, let given):
+        case .edited(let key, let type, let change):
             json.about(key, "edited")
-            json.change(change, of: type, copy: copy, given: given)
+            json.change(change, of: type)
         case .initialModelsQueued(let models):
             json.key("initialModelsQueued")
             json.initialModels(models)
         case .retried(let key): json.flag(key, "retried")
         case .discarded(let key): json.flag(key, "discarded")
-        case .seen(let contents):
-            json.key("seen")
-            json.rows(contents) { json, seen in
-                json.optionalHandle(seen.contents)
-                json.optionalHandle(seen.version)
-                json.string(seen.kind.rawValue)
-            }
         }
     }
 

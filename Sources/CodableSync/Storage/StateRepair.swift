@@ -70,12 +70,12 @@ extension RecordState {
             record.pending?.sides = []
             record.forgetKnownVersion()
         }
-        if let given = record.given, !isStored(given) { record.given = nil }
-        if let copy = record.copy, !isStored(copy) { record.give(nil, of: nil) }
+        record.pending?.earlier.removeAll { !isStored($0) }
+        record.carried.keep(isStored)
         // Without its contents, a saved version could not be recognised as this device's own, nor merged.
         record.sent.removeAll { !isStored($0.handle) || !($0.base.map(isStored) ?? true) }
         if let handle = record.undelivered?.kind.handle, !isStored(handle) { record.undelivered = nil }
-        if let seen = record.undelivered?.seen, !isStored(seen) { record.undelivered?.seen = nil }
+        if let former = record.undelivered?.former, !isStored(former) { record.undelivered?.former = nil }
         return record
     }
 }

@@ -49,18 +49,17 @@ final class CallQueue: Sendable {
         func end() { queue.end(id) }
     }
 
-    /// An event that gives the app contents, with a place among its calls.
-    enum Receipt: Sendable {
-        /// A read returned contents.
-        case read(GivenByRead)
-        /// A stream requested its next element, and so accepted the previous one, which held these records.
-        case request(StreamID, accepting: [String] = [])
+    /// A stream's request for its next element, which accepts the one before, with a place among the app's calls.
+    struct Request: Sendable {
+        let stream: StreamID
+        /// The records of the element that it accepts.
+        var accepting: [ExactName] = []
     }
 
     fileprivate struct Place {
-        /// The records of an edit, or of a delayed call or receipt.
+        /// The records of an edit, or of a delayed call or request.
         var names: [ExactName] = []
-        var receipt: Receipt?
+        var request: Request?
         /// The number of places that must be removed first.
         var blockers = 0
         /// The places that wait for this one.
@@ -78,22 +77,22 @@ final class CallQueue: Sendable {
         var last: UInt64?
         /// The last edit of each record.
         var edits: [ExactName: UInt64] = [:]
-        /// The last delayed call or receipt for each record.
+        /// The last delayed call or request for each record.
         var delayed: [ExactName: UInt64] = [:]
-        var due: [Receipt] = []
+        var due: [Request] = []
         var generation = 0
         /// The error of all calls that are made from now on.
         var refusal: (any Error)?
     }
 
     private let state = Locked(State())
-    private let receiptsAreDue: @Sendable () -> Void
+    private let requestsAreDue: @Sendable () -> Void
 
     /// Creates an empty queue.
     ///
-    /// - Parameter receiptsAreDue: Called when a call has ended and receipts are due.
-    init(receiptsAreDue: @escaping @Sendable () -> Void) {
-        self.receiptsAreDue = receiptsAreDue
+    /// - Parameter requestsAreDue: Called when a call has ended and requests are due.
+    init(requestsAreDue: @escaping @Sendable () -> Void) {
+        self.requestsAreDue = requestsAreDue
     }
 
     /// Takes a place for a call.
@@ -135,19 +134,15 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Adds a receipt after the calls that the app has made so far.
+    /// Adds a stream's request after the calls that the app has made so far.
     ///
-    /// The receipt waits for these calls, but not for edits.
-    func note(_ receipt: Receipt) {
-        state.withLock { state in
-            for (names, receipt) in state.parts(of: receipt) {
-                _ = state.end(state.append(names, receipt: receipt))
-            }
-        }
+    /// The request waits for these calls, but not for edits.
+    func note(_ request: Request) {
+        state.withLock { _ = $0.end($0.append(request.accepting, request: request)) }
     }
 
-    /// Removes and returns the receipts that are due, in their order.
-    func takeReceipts() -> [Receipt] {
+    /// Removes and returns the requests that are due, in their order.
+    func takeRequests() -> [Request] {
         state.withLock { state in
             defer { state.due = [] }
             return state.due
@@ -179,7 +174,7 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Whether no call and no receipt waits.
+    /// Whether no call and no request waits.
     var isEmpty: Bool { state.withLock { $0.places.isEmpty } }
 
     /// Returns once all calls have ended that were made before, edits included.
@@ -214,7 +209,7 @@ final class CallQueue: Sendable {
 
     private func end(_ id: UInt64) {
         let (turns, isDue) = state.withLock { state in (state.end(id), !state.due.isEmpty) }
-        if isDue { receiptsAreDue() }
+        if isDue { requestsAreDue() }
         for turn in turns { turn.resume() }
     }
 
@@ -231,18 +226,18 @@ final class CallQueue: Sendable {
 }
 
 extension CallQueue.State {
-    /// Adds a call or a receipt.
+    /// Adds a call or a request.
     fileprivate mutating func append(
         _ names: [ExactName],
         isEdit: Bool = false,
-        receipt: CallQueue.Receipt? = nil
+        request: CallQueue.Request? = nil
     ) -> UInt64 {
         var blockers = Set(names.compactMap { delayed[$0] })
-        if receipt == nil { blockers.formUnion(names.compactMap { edits[$0] }) }
+        if request == nil { blockers.formUnion(names.compactMap { edits[$0] }) }
         let isInLine = !isEdit && blockers.isEmpty
         if let last { blockers.insert(last) }
-        let failure = receipt == nil ? refusal : nil
-        let place = CallQueue.Place(names: isInLine ? [] : names, receipt: receipt, failure: failure)
+        let failure = request == nil ? refusal : nil
+        let place = CallQueue.Place(names: isInLine ? [] : names, request: request, failure: failure)
         let id = insert(place, behind: blockers)
         if isInLine {
             last = id
@@ -279,22 +274,6 @@ extension CallQueue.State {
         return lastID
     }
 
-    /// Splits a read, so that the records without a delayed call do not wait for the others.
-    fileprivate func parts(of receipt: CallQueue.Receipt) -> [(
-        names: [ExactName], receipt: CallQueue.Receipt
-    )] {
-        if delayed.isEmpty { return [([], receipt)] }
-        switch receipt {
-        case .request(_, let names): return [(names.map { ExactName($0) }, receipt)]
-        case .read(var read):
-            let waiting = read.take(delayed.keys.sorted()).map { one in
-                let part = GivenByRead(session: read.session, generation: read.generation, [one])
-                return (names: [ExactName(one.name)], receipt: CallQueue.Receipt.read(part))
-            }
-            return waiting + [([], .read(read))]
-        }
-    }
-
     /// Ends a call, and removes every later place that has already ended and has no other blockers.
     ///
     /// - Returns: The waiting calls that have their turn now.
@@ -304,7 +283,7 @@ extension CallQueue.State {
         var free = places[id]?.blockers == 0 ? [id] : []
         while let id = free.popLast() {
             guard let place = places.removeValue(forKey: id) else { continue }
-            if let receipt = place.receipt { due.append(receipt) }
+            if let request = place.request { due.append(request) }
             if last == id { last = nil }
             for name in place.names {
                 if edits[name] == id { edits[name] = nil }

@@ -2,14 +2,12 @@ import RecordCoding
 
 /// A read of records in progress: the contents that it shows, and the values decoded so far.
 struct RecordRead<Value: Sendable>: Sendable {
-    /// The contents, the decoded value and the receipt of one record.
+    /// The contents and the decoded value of one record.
     private struct Entry: Sendable {
         var key: RecordKey
         /// What reads show; `nil` if they show nothing.
         var shown: ShownContents?
         var decoded: DecodedContents<Value>?
-        /// The receipt for these contents, if the machine doesn't have it yet.
-        var given: GivenContents?
         /// Why reads don't show the record, if they don't.
         var absence = Absence.unknown
     }
@@ -41,7 +39,6 @@ struct RecordRead<Value: Sendable>: Sendable {
             let key = entries[index].key
             let record = records[key]
             entries[index].shown = record?.shown(named: key.recordName)
-            entries[index].given = record?.given(entries[index].shown, of: key)
             entries[index].absence = record?.absence ?? .unknown
             guard let shown = entries[index].shown, entries[index].decoded?.contents != shown else {
                 continue
@@ -93,25 +90,13 @@ struct RecordRead<Value: Sendable>: Sendable {
 
     // MARK: The result
 
-    /// The decoded values, in order, and the receipts for what the app gets.
-    func result(session: Int, generation: Int) -> ReadResult<Value> {
+    /// The decoded values, in order.
+    var result: ReadResult<Value> {
         ReadResult(
             values: entries.compactMap { $0.shown == nil ? nil : $0.decoded?.value },
-            receipt: .read(GivenByRead(session: session, generation: generation, given)),
             undecodable: undecodable,
             absence: entries.count == 1 ? entries[0].absence : .unknown
         )
-    }
-
-    /// The contents that the app gets and hasn't seen.
-    ///
-    /// This includes missing records, but not records that could not be decoded, which the next upload must
-    /// not overwrite.
-    private var given: [GivenContents] {
-        entries.compactMap { entry in
-            guard let shown = entry.shown else { return entry.given }
-            return entry.decoded?.contents == shown && entry.decoded?.value != nil ? entry.given : nil
-        }
     }
 
     private var undecodable: [ReadVersion] {
@@ -128,19 +113,8 @@ extension RecordState {
     /// What reads show of this record.
     fileprivate func shown(named name: String) -> ShownContents? {
         shownHandle.map {
-            ShownContents(name: name, shown: $0, known: readableAncestor?.handle, base: versionBelow($0))
+            ShownContents(name: name, shown: $0, base: versionBelow($0))
         }
-    }
-
-    /// The receipt for these contents, if the machine doesn't have it yet.
-    fileprivate func given(_ shown: ShownContents?, of key: RecordKey) -> GivenContents? {
-        var given = GivenContents(name: key.recordName, handle: shown?.shown)
-        if let shown {
-            given.known = shown.known
-            given.version = shown.shown == shown.known ? shown.shown : shown.base
-            given.changeTag = shown.shown == readableAncestor?.handle ? readableAncestor?.changeTag : nil
-        }
-        return newlySeen(given, of: key) == nil ? nil : given
     }
 }
 
@@ -148,8 +122,6 @@ extension RecordState {
 struct ShownContents: Equatable, Sendable {
     var name: String
     var shown: ContentHandle
-    /// The cloud's latest version.
-    var known: ContentHandle?
     /// The version on which a pending edit is based: the model gets its system fields, and its values of
     /// fields that the edit does not have.
     var base: ContentHandle?

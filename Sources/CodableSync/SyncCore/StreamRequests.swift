@@ -2,7 +2,7 @@
 final class StreamRequests: Sendable {
     /// A request to the core.
     enum Request: Sendable {
-        /// Opens and starts the core, and has it process the pending receipts.
+        /// Opens and starts the core, and has it process the requests that are due.
         case wake
         /// A stream waits for its next element.
         case next(StreamID)

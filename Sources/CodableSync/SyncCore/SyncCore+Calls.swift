@@ -18,7 +18,7 @@ extension SyncCore {
     private func sync(_ parts: SyncParts, _ ticket: CallQueue.Ticket) async throws -> SyncSummary {
         try await ticket.turn()
         try await ready(forSyncAt: ticket)
-        takeReceipts()
+        takeRequests()
         // The engine may have been closed while it was being opened.
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
@@ -139,7 +139,7 @@ extension SyncCore {
 
     // MARK: Parts
 
-    /// Waits for a call's turn, opens the state if necessary, and processes the receipts that are due.
+    /// Waits for a call's turn, opens the state if necessary, and processes the streams' requests that are due.
     ///
     /// - Throws: ``SyncError``: the reason why the state cannot be used, or `userChanged` if the call is about
     ///   another user's models.
@@ -149,7 +149,7 @@ extension SyncCore {
         if let session = ticket.session, session != self.session {
             throw SyncError(.userChanged, recordNames: ticket.names.map(\.text))
         }
-        takeReceipts(for: ticket.names)
+        takeRequests()
     }
 
     /// Waits for a call's turn, passes its input to the machine, and waits for the answer.

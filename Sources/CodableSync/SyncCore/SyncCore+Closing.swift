@@ -60,7 +60,7 @@ extension SyncCore {
         _ letGo: @Sendable (isolated SyncCore) async -> Void
     ) async {
         callQueue.fail(with: SyncError.closed)
-        takeAllReceipts()
+        takeRequests()
         switch opening {
         case .opening(let task), .switching(let task): _ = await task.result
         case .new, .open, .closed: break

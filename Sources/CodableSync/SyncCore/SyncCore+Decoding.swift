@@ -13,7 +13,7 @@ extension SyncCore {
             for start in stride(from: 0, to: versions.count, by: 200) {
                 let news = versions[start..<min(start + 200, versions.count)].filter(isLastWord)
                 let found = try await decode(
-                    news.map { ShownContents(name: $0.name, shown: $0.handle, known: nil) },
+                    news.map { ShownContents(name: $0.name, shown: $0.handle) },
                     { [model] in try model.check($0) }
                 )
                 guard began == session else { return 0 }

@@ -20,10 +20,12 @@ extension SyncCore {
             let changes = drafts.compactMap { draft -> NewChange? in
                 let name = draft.record.recordID.recordName
                 switch overlays[named: name] {
-                case nil: return change(to: draft.record, ticket.date, &contents)
+                case nil, .whole?: return change(to: draft.record, ticket.date, &contents)
                 case .nothing?: return nil
-                case .shown(let handle)?:
-                    return NewChange(name: name, recordType: ExactName(model.recordType), seen: handle)
+                case .unreadable?:
+                    var change = change(to: draft.record, ticket.date, &contents)
+                    change.isUnreadable = true
+                    return change
                 case .edited(let edit)?: return change(to: edit, of: draft, ticket.date, &contents)
                 }
             }
@@ -32,11 +34,11 @@ extension SyncCore {
         }
     }
 
-    /// Whether the draft changes only some fields of the version that reads show; otherwise it replaces all
-    /// fields.
+    /// Whether it depends on stored contents what the draft changes: which fields differ from those that this device
+    /// shows, or whether this app can read the version that the draft replaces.
     private func isToBeOverlaid(_ draft: Draft) -> Bool {
         switch draft.original {
-        case .whole: machine?.showsUnseenEdit(of: draft.record.recordID.recordName) == true
+        case .whole: machine?.state[draft.record.recordID.recordName]?.showsVersion == true
         case .version, .nothing, .fields: true
         }
     }
@@ -114,11 +116,9 @@ extension SyncCore {
             case .contents(let handle): handle
             case .fields(let record): stage(record, &contents)
             }
-        // The edited record is newer than what the app has.
-        let copy = edit.copy.map { stage($0, &contents) }
         let handle = stage(edit.record, &contents)
         let name = edit.record.recordID.recordName
-        var basis = NewChange.Basis(edit.base, contested: contested, copy: copy ?? handle, given: edit.given)
+        var basis = NewChange.Basis(edit.base, contested: contested)
         let shown = machine?.state.editBasis(of: name)
         basis.sides = shown?.sides ?? []
         if let ancestor = edit.ancestorOfShown, let handle = shown?.shown {
@@ -129,7 +129,7 @@ extension SyncCore {
             name: name,
             recordType: ExactName(edit.record.recordType),
             kind: .save(handle, size: edit.record.size),
-            edited: edit.isCopyOnly ? machine?.state[name]?.pending?.edited : date,
+            edited: date,
             basis: basis
         )
     }

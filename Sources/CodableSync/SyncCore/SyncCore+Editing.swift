@@ -47,15 +47,12 @@ extension SyncCore {
         let changes = records.map { place, record in
             let handle = newHandle()
             contents[handle] = record
-            let basis = bases[place]
-            // The app has a record that it creates.
-            let isNew = basis.shown == nil && !basis.isDeletionNews
             return NewChange(
                 name: record.recordID.recordName,
                 recordType: ExactName(record.recordType),
                 kind: .save(handle, size: record.size),
                 edited: ticket.date,
-                basis: .init(basis, contested: basis.contested, copy: isNew ? handle : nil)
+                basis: .init(bases[place])
             )
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes) }

@@ -6,7 +6,7 @@ extension SyncCore {
         repeat {
             if case .closed = phase { break }
             await waitForCalls()
-            takeAllReceipts()
+            takeRequests()
             await signals?.waitUntilSignalsAreTaken()
             await wait { $0.isIdle }
         } while (signals?.areSignalsTaken == false || !callQueue.isEmpty) && !Task.isCancelled
@@ -30,7 +30,7 @@ extension SyncCore {
         case .closed: return true
         case .new, .open: break
         }
-        guard reads.isEmpty, requests.isAnswered, resources.isAtRest(at: clock.now.monotonic) else {
+        guard requests.isAnswered, resources.isAtRest(at: clock.now.monotonic) else {
             return false
         }
         return journal.map { $0.mark == journalRest } ?? true

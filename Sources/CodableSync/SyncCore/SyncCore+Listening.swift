@@ -15,10 +15,7 @@ extension SyncCore {
             eventContents = events
             process(.journal(.committed(batch)))
             eventContents = StoredContents()
-            passNextPartSoon()
         case .failed(let batch, let failure):
-            // Notes that are processed later may be about contents that no longer exist.
-            takeReceipts()
             process(.journal(.commitFailed(batch, failure)))
         case .notCompacted(let reason): reportCompaction(reason)
         case .atRest(let mark):
@@ -55,7 +52,7 @@ extension SyncCore {
             hasUnserved = machine != nil
             return
         }
-        takeReceipts()
+        takeRequests()
         switch request {
         case .repeated(let stream):
             // The machine already serves this stream: another request would accept the element that it has
@@ -64,7 +61,7 @@ extension SyncCore {
             if !isKnown, let kind = model.claim(stream) {
                 process(.delivery(.streamRequested(stream, kind)))
             }
-        // `takeReceipts` has served the stream's request, in its order among the app's calls.
+        // `takeRequests` has served the stream's request, in its order among the app's calls.
         case .next, .wake, .ended: break
         }
     }
@@ -73,8 +70,18 @@ extension SyncCore {
     func serveAgain() {
         guard case .open = phase, let machine, !machine.isForAnotherUser else { return }
         hasUnserved = false
-        takeReceipts()
+        takeRequests()
         model.repeatRequests()
+    }
+
+    /// Passes the streams' requests that are due to the machine.
+    func takeRequests() {
+        guard machine != nil else { return }
+        for request in callQueue.takeRequests() {
+            if let kind = model.claim(request.stream) {
+                process(.delivery(.streamRequested(request.stream, kind)))
+            }
+        }
     }
 
     func reportCompaction(_ reason: String) {

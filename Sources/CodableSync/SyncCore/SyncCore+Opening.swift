@@ -116,7 +116,6 @@ extension SyncCore {
             directory: opened.place.directory
         )
         session += 1
-        reads = []
         journalRest = 0
         self.journal = journal
         resources.keep(journal)
@@ -144,7 +143,8 @@ extension SyncCore {
         machine.schemas = [
             ReadableSchema(
                 type: ExactName(model.recordType),
-                version: SchemaVersion(model.schemaVersion)
+                version: SchemaVersion(model.schemaVersion),
+                carriesTag: model.type is any SystemFieldsStoring.Type
             )
         ]
         machine.removesOnSignOut = configuration.onSignOut == .remove

@@ -15,7 +15,7 @@ extension SyncCore {
     /// - Parameters:
     ///   - names: The records' names; `nil` means all.
     ///   - decode: Decodes a record.
-    /// - Returns: The decoded values, in order, and the receipt for them.
+    /// - Returns: The decoded values, in order.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     @concurrent
     nonisolated func read<Value: Sendable>(
@@ -26,8 +26,8 @@ extension SyncCore {
             var read = RecordRead<Value>(names: names, of: ExactName(model.recordType))
             let began = try await openSession()
             do {
-                let generation = try await readNow(&read, in: began, decode)
-                let result = read.result(session: began, generation: generation)
+                try await readNow(&read, in: began, decode)
+                let result = read.result
                 if try await end(result.undecodable, readIn: began) { return result }
             } catch {
                 // The state was replaced in the meantime; the next user's models are read.
@@ -37,17 +37,15 @@ extension SyncCore {
     }
 
     /// Looks at the records and decodes them until both are of one moment.
-    ///
-    /// - Returns: The machine's generation of reads at that moment.
     private nonisolated func readNow<Value: Sendable>(
         _ read: inout RecordRead<Value>,
         in began: Int,
         _ decode: @escaping Decode<Value>
-    ) async throws -> Int {
+    ) async throws {
         while true {
             let moment = try await moment(of: began)
             read.look(at: moment.records)
-            if read.isDone { return moment.generation }
+            if read.isDone { return }
             do {
                 try await read.decode(from: moment.journal, model, decode)
             } catch is CancellationError {
@@ -61,16 +59,12 @@ extension SyncCore {
     /// Opens the state if necessary.
     private func openSession() async throws -> Int {
         try await ready()
-        // Keeps the queue from growing if the app only reads.
-        takeReceipts()
         return session
     }
 
-    private func moment(
-        of began: Int
-    ) throws -> (records: RecordView, generation: Int, journal: JournalDisk) {
+    private func moment(of began: Int) throws -> (records: RecordView, journal: JournalDisk) {
         guard session == began, let machine, let journal else { throw SyncError.closed }
-        return (machine.state.recordView, machine.readGeneration, journal)
+        return (machine.state.recordView, journal)
     }
 
     /// Reports what a read could not decode; returns `false` if it read the state of a former user.
@@ -82,10 +76,9 @@ extension SyncCore {
     }
 }
 
-/// The result of a read, and the receipt for what the app received.
+/// The result of a read.
 struct ReadResult<Value: Sendable>: Sendable {
     var values: [Value]
-    var receipt: CallQueue.Receipt
     /// What could not be decoded.
     var undecodable: [ReadVersion]
     /// Why reads don't show the only record, if they don't.
@@ -95,6 +88,6 @@ struct ReadResult<Value: Sendable>: Sendable {
 extension EditBasis {
     /// The contents to decode for an edit.
     var contents: ShownContents? {
-        shown.map { ShownContents(name: name, shown: $0, known: known, base: base == $0 ? nil : base) }
+        shown.map { ShownContents(name: name, shown: $0, base: base == $0 ? nil : base) }
     }
 }

@@ -160,7 +160,6 @@ extension SyncCore {
                 page.deletions.append(key(of: deletion.recordID))
             }
         }
-        takeReceipts(before: page.records.map(\.key) + page.deletions, mayEndListing: !page.moreComing)
         process(.records(.fetched(request, .success(page))), contents: contents)
     }
 
@@ -235,7 +234,6 @@ extension SyncCore {
             let found = result.map { results in
                 zip(keys, ids).map { core.lookedUp($0, $1, in: results, &contents) }
             }
-            core.takeReceipts(before: keys)
             core.process(.records(.lookedUp(request, found)), contents: contents)
         }
     }

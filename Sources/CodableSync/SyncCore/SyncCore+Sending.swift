@@ -58,7 +58,6 @@ extension SyncCore {
                 )
             }
         }
-        if case .success(let results) = results { takeReceipts(before: results.map(\.key)) }
         process(.records(.sent(request, results)), contents: contents)
     }
 

@@ -32,7 +32,7 @@ extension SyncCore {
     private func exchangeState(for user: String, _ ticket: CallQueue.Ticket) async throws {
         guard let journal, let place else { throw SyncError.closed }
         try await ticket.turn()
-        takeAllReceipts()
+        takeRequests()
         process(.account(.formerCallsEnded))
         var opened = try await place.location.open(
             for: user,
@@ -41,7 +41,7 @@ extension SyncCore {
             at: now
         )
         do {
-            takeAllReceipts()
+            takeRequests()
             try await settle(journal)
             let notice = PendingSwitchNotice(from: machine?.formerUserToTell)
             opened = try await place.location.commit(

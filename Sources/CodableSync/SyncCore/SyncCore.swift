@@ -65,10 +65,6 @@ actor SyncCore {
     var journalRest: UInt64 = 0
     var watchers: [CoreWatcher] = []
     var lastWatcher: UInt64 = 0
-    /// The results of large reads that the machine has not received yet.
-    var reads: [GivenByRead] = []
-    /// Whether a task will pass the next part of a large read to the machine.
-    var isNextPartDue = false
     /// Versions that the cloud has returned since a call began, for each call that waits for a summary.
     var fetchedVersions: [CallID: [ReadVersion]] = [:]
 

@@ -93,7 +93,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         stream.waiters.append(waiter)
         if !stream.isAsked {
             stream.isClaimed = false
-            calls.note(.request(id, accepting: stream.held))
+            calls.note(.init(stream: id, accepting: stream.held.map { ExactName($0) }))
             stream.held = []
             requests.ask(.next(id))
         }

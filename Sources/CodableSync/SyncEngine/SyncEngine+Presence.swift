@@ -12,15 +12,12 @@ extension SyncEngine {
     /// }
     /// ```
     ///
-    /// As with ``model(named:)``, the model counts as given to the app.
-    ///
     /// - Parameter name: The record's name.
     /// - Returns: What this device knows about the record.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func presence(named name: String) async throws -> RecordPresence<Model> {
         let coding = face.coding
         let read = try await core.read([name]) { try coding.decode($0) }
-        core.callQueue.note(read.receipt)
         if let model = read.values.first { return .here(model) }
         if !read.undecodable.isEmpty { return .undecodable }
         switch read.absence {

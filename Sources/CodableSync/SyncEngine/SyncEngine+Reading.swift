@@ -4,9 +4,6 @@ import RecordCoding
 extension SyncEngine {
     /// Reads one model.
     ///
-    /// The result counts as given to the app: the next upload is based on it, or has no base if there is no
-    /// such record.
-    ///
     /// - Parameter name: The record's name.
     /// - Returns: The model; `nil` if there is none, if its deletion is pending, or if it cannot be decoded.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
@@ -34,11 +31,8 @@ extension SyncEngine {
         try await read(nil)
     }
 
-    /// Reads models, and adds the receipt that the app was given them.
     private func read(_ names: [String]?) async throws -> [Model] {
         let coding = face.coding
-        let read = try await core.read(names) { try coding.decode($0) }
-        core.callQueue.note(read.receipt)
-        return read.values
+        return try await core.read(names) { try coding.decode($0) }.values
     }
 }

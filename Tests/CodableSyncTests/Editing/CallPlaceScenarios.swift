@@ -44,40 +44,6 @@ final class CallPlaceScenarios: EngineScenario {
         return (hold, upload)
     }
 
-    func testAnUploadIsNotBasedOnALaterRead() async throws {
-        let (phone, tablet, hold, upload) = try await makeHeldUpload()
-        let read = try await phone.engine.model(named: "A")
-        XCTAssertEqual(read?.note, "theirs")
-        hold.release()
-        try await upload.value
-        try await settle(phone, tablet)
-        let model = try await tablet.engine.model(named: "A")
-        XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
-    }
-
-    func testAnUploadIsNotBasedOnAChangeThatTheAppAcceptsLater() async throws {
-        let (phone, tablet) = try await makeFetchedPair()
-        let engine = phone.engine
-        let changes = engine.changes
-        for await change in changes {
-            XCTAssertEqual(change, .updated([HeldItem("A", "title", note: "theirs")]))
-            break
-        }
-        let (hold, upload) = await beginHeldUpload(phone)
-        let next = Task { for await _ in changes { break } }
-        await engine.reach("the app requests the next change, which accepts the first") {
-            [hub = engine.face.hub] _ in
-            !hub.isIdle
-        }
-        hold.release()
-        try await upload.value
-        try await settle(phone, tablet)
-        next.cancel()
-        await next.value
-        let model = try await tablet.engine.model(named: "A")
-        XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
-    }
-
     @MainActor
     func testAFailedOrCancelledCallOfAnyKindDoesNotBlockTheNext() async throws {
         let engine = try makeDevice(Note.self).engine
@@ -226,12 +192,6 @@ final class CarriedVersionScenarios: EngineScenario {
         let read = try await one.phone.engine.model(named: "A")
         try await change(one)
         try await assertTheNoteStays(one, afterUploading: try XCTUnwrap(read), conflicts: 0)
-    }
-
-    func testAnUploadWithoutATagIsBasedOnWhatTheAppHasSeen() async throws {
-        let one = try await makeTagged()
-        try await change(one)
-        try await assertTheNoteStays(one, afterUploading: Tagged(id: "A", title: ""), conflicts: 1)
     }
 
     func testAnUploadWithATagThatIsNotStoredIsAConflictWithoutAnAncestor() async throws {

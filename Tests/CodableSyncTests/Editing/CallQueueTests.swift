@@ -18,13 +18,13 @@ final class CallQueueTests: XCTestCase {
         file: StaticString = #filePath,
         line: UInt = #line
     ) {
-        _ = queue.takeReceipts()
-        queue.note(.request(1, accepting: names))
+        _ = queue.takeRequests()
+        queue.note(.init(stream: 1, accepting: names.map { ExactName($0) }))
         for call in calls {
-            XCTAssertEqual(queue.takeReceipts().count, 0, file: file, line: line)
+            XCTAssertEqual(queue.takeRequests().count, 0, file: file, line: line)
             call.end()
         }
-        XCTAssertEqual(queue.takeReceipts().count, 1, file: file, line: line)
+        XCTAssertEqual(queue.takeRequests().count, 1, file: file, line: line)
     }
 
     private func assertTheTurn(
@@ -47,20 +47,19 @@ final class CallQueueTests: XCTestCase {
         XCTAssertTrue(isInOrder, file: file, line: line)
     }
 
-    func testANoteWaitsForTheCallsBeforeItOnly() {
+    func testARequestWaitsForTheCallsBeforeItOnly() {
         let told = Locked(0)
         let queue = CallQueue { told.withLock { $0 += 1 } }
         let call = queue.take(["A"], at: date)
-        queue.note(.read(GivenByRead(session: 1, generation: 0, [])))
-        queue.note(.request(1))
+        queue.note(.init(stream: 1))
         let later = queue.take(["A"], at: date)
-        queue.note(.request(2))
-        XCTAssertEqual(queue.takeReceipts().count, 0)
+        queue.note(.init(stream: 2))
+        XCTAssertEqual(queue.takeRequests().count, 0)
         call.end()
-        XCTAssertEqual(queue.takeReceipts().count, 2)
+        XCTAssertEqual(queue.takeRequests().count, 1)
         XCTAssertGreaterThan(told.withLock { $0 }, 0, "the engine is notified")
         later.end()
-        XCTAssertEqual(queue.takeReceipts().count, 1)
+        XCTAssertEqual(queue.takeRequests().count, 1)
     }
 
     // MARK: Edits
@@ -81,11 +80,11 @@ final class CallQueueTests: XCTestCase {
     func testAnEditOfSeveralRecordsHoldsUpCallsForEach() {
         let edit = queue.take(["A", "B"], isEdit: true, at: date)
         for name in ["A", "B"] { queue.take([name], at: date).end() }
-        queue.note(.request(1, accepting: ["A"]))
-        queue.note(.request(2, accepting: ["B"]))
-        XCTAssertEqual(queue.takeReceipts().count, 0)
+        queue.note(.init(stream: 1, accepting: ["A"]))
+        queue.note(.init(stream: 2, accepting: ["B"]))
+        XCTAssertEqual(queue.takeRequests().count, 0)
         edit.end()
-        XCTAssertEqual(queue.takeReceipts().count, 2)
+        XCTAssertEqual(queue.takeRequests().count, 2)
     }
 
     func testACallThatWaitsForAnEditHoldsUpNoOtherRecord() {
@@ -113,34 +112,16 @@ final class CallQueueTests: XCTestCase {
         batch.end()
     }
 
-    func testACallWaitsForTheNotesBeforeIt() {
+    func testACallWaitsForTheRequestsBeforeIt() {
         let edit = queue.take(["A"], isEdit: true, at: date)
         let delayed = queue.take(["A"], at: date)
-        queue.note(.request(1, accepting: ["A", "B"]))
+        queue.note(.init(stream: 1, accepting: ["A", "B"]))
         queue.take(["B"], at: date).end()
         edit.end()
-        queue.note(.request(2, accepting: ["B"]))
-        XCTAssertEqual(queue.takeReceipts().count, 0)
+        queue.note(.init(stream: 2, accepting: ["B"]))
+        XCTAssertEqual(queue.takeRequests().count, 0)
         delayed.end()
-        XCTAssertEqual(queue.takeReceipts().map(\.stream), [1, 2])
-    }
-
-    func testAReadHoldsBackOnlyRecordsOfACallThatWaitsForAnEdit() {
-        let edit = queue.take(["A"], isEdit: true, at: date)
-        let delayed = queue.take(["A"], at: date)
-        queue.note(
-            .read(
-                GivenByRead(
-                    session: 1,
-                    generation: 0,
-                    ["A", "B", "C"].map { GivenContents(name: $0, handle: nil) }
-                )
-            )
-        )
-        XCTAssertEqual(queue.takeReceipts().flatMap(\.names), ["B", "C"])
-        edit.end()
-        delayed.end()
-        XCTAssertEqual(queue.takeReceipts().flatMap(\.names), ["A"])
+        XCTAssertEqual(queue.takeRequests().map(\.stream), [1, 2])
     }
 
     func testACallWaitsForAllEditsOfItsRecordBeforeIt() {
@@ -289,13 +270,5 @@ final class CallQueueTests: XCTestCase {
             if case .next(let id) = request { return id }
         }
         throw Unopened()
-    }
-}
-
-extension CallQueue.Receipt {
-    fileprivate var stream: StreamID? { if case .request(let stream, _) = self { stream } else { nil } }
-
-    fileprivate var names: [String] {
-        if case .read(var read) = self { read.takeAll().map(\.name) } else { [] }
     }
 }

@@ -29,14 +29,6 @@ final class DefaultValueScenarios: EngineScenario {
         let server = try await serverRecords()["A"]
         XCTAssertEqual(server?.fields["count"], 5)
     }
-
-    func testAnUploadOfADefaultValueDoesNotRevertAnEdit() async throws {
-        let phone = try await makePhone()
-        try await phone.engine.edit(named: "A") { $0.count = 5 }
-        try await phone.engine.upload(Counted(id: "A", title: "new"))
-        let model = try await phone.engine.model(named: "A")
-        XCTAssertEqual(model, Counted(id: "A", title: "new", count: 5))
-    }
 }
 
 /// The first version.

@@ -156,40 +156,4 @@ final class DelayedCallScenarios: EngineScenario {
     }
 
     // MARK: What an upload is made on
-
-    func testARequestAfterAWaitingUploadAcceptsNothingBeforeIt() async throws {
-        let one = try await makeDelayed(notes: ["A"]) { try await $0.upload(HeldItem("A", "mine")) }
-        let engine = one.phone.engine
-        let changes = engine.changes
-        for await change in changes {
-            XCTAssertEqual(change, .updated([HeldItem("A", "title", note: "theirs")]))
-            break
-        }
-        let next = Task { for await _ in changes { break } }
-        await engine.reach("the stream has requested the next element") { [hub = engine.face.hub] _ in
-            !hub.isIdle
-        }
-        await engine.reach("the engine waits for the edit only") { $0.isIdle }
-        try await one.release()
-        try await settle(one.phone, one.tablet)
-        next.cancel()
-        await next.value
-        let model = try await one.tablet.engine.model(named: "A")
-        XCTAssertEqual(model, HeldItem("A", "mine", note: "theirs"))
-    }
-
-    func testAReadAfterAWaitingUploadCountsForOtherRecordsOnly() async throws {
-        let one = try await makeDelayed(notes: ["A", "B"]) { try await $0.upload(HeldItem("A", "mine")) }
-        let engine = one.phone.engine
-        let notes = try await meanwhile("a read, and an upload of B") {
-            let notes = try await engine.allModels().map(\.note)
-            try await engine.upload(HeldItem("B", "mine"))
-            return notes
-        }
-        XCTAssertEqual(notes, ["theirs", "theirs", nil])
-        try await one.release()
-        try await settle(one.phone, one.tablet)
-        let models = try await one.tablet.engine.models(named: ["A", "B"])
-        XCTAssertEqual(models, [HeldItem("A", "mine", note: "theirs"), HeldItem("B", "mine")])
-    }
 }

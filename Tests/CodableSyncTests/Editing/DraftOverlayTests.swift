@@ -96,18 +96,6 @@ final class DraftOverlayTests: XCTestCase {
         XCTAssertEqual(fields, ["title": "old"])
     }
 
-    /// The app uploaded its copy after the base arrived, but was not given the base; a merge is on top.
-    func testACopyOverAVersionThatTheAppWasNotGivenIsInConflict() throws {
-        try know(Note("A", "theirs"), as: 2)
-        try store(Note("A", "mine"), as: 3)
-        record.copy = 3
-        try edit(Note("A", "merged"), as: 4)
-        let fields = try contested(Note("A", "mine"), draft: Note("A", "later"))
-        XCTAssertEqual(fields, ["title": "mine"])
-        record.given = 2
-        XCTAssertNil(try contested(Note("A", "mine"), draft: Note("A", "later")))
-    }
-
     /// An edit that was sent but not confirmed, and a later edit.
     private func prepareSentEdit() throws {
         try know(Note("A", "title"), as: 1)

@@ -48,8 +48,8 @@ final class EditRaceTests: EngineScenario {
         XCTAssertEqual(server?.fields["count"], .int64(Int64(rounds)))
     }
 
-    /// Uploading a model that was read reverts no edit made meanwhile, on this or another device.
-    func testNoFieldIsRevertedWhileThisDeviceEditsAndUploadsModelsItRead() async throws {
+    /// A draft of a model that was read reverts no edit made meanwhile, on this or another device.
+    func testNoFieldIsRevertedWhileThisDeviceEditsAndSavesDrafts() async throws {
         let names = (0..<40).map { "\($0)" }
         let (phone, tablet) = try await makePair(Note("A"))
         try await phone.engine.upload(names.map { Note($0, "0", color: "0") })
@@ -57,7 +57,7 @@ final class EditRaceTests: EngineScenario {
         let (here, there) = (phone.engine, tablet.engine)
         for name in names {
             async let titles: Void = Self.countTitles(on: here, name, 20, syncs: false)
-            async let colors: Void = Self.uploadColors(on: here, name, 20)
+            async let colors: Void = Self.saveColors(on: here, name, 20)
             async let counts: Void = Self.countUp(on: there, name, 20)
             _ = try await (titles, colors, counts)
         }
@@ -67,15 +67,15 @@ final class EditRaceTests: EngineScenario {
         try await assertEqualEverywhere(phone, tablet)
     }
 
-    /// Reads, changes and uploads the model, as an app may do if nothing else reads the record.
-    private static func uploadColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws
+    /// Reads, changes and saves the model, as a screen does.
+    private static func saveColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws
     {
         for round in 1...rounds {
             let read = try await engine.model(named: name)
             var model = try XCTUnwrap(read)
             XCTAssertEqual(model.color, "\(round - 1)", "the uploaded field was reverted")
             model.color = "\(round)"
-            try await engine.upload(model)
+            try await engine.upload(model, editedFrom: read)
         }
     }
 

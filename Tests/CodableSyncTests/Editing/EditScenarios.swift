@@ -17,7 +17,7 @@ class EditScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "title", count: 2000))
     }
 
-    func testAnEditAndAnUploadOfAnotherFieldAreBothKeptInEitherOrder() async throws {
+    func testAnEditAndADraftOfAnotherFieldAreBothKeptInEitherOrder() async throws {
         let (phone, tablet) = try await makePair(Note("A", "title"), Note("B", "title"))
         let engine = phone.engine
         let first = try await engine.model(named: "A")
@@ -25,16 +25,16 @@ class EditScenarios: EngineScenario {
         var (a, b) = (try XCTUnwrap(first), try XCTUnwrap(second))
         try await engine.edit(a) { $0.note = "edited" }
         a.color = "uploaded"
-        try await engine.upload(a)
+        try await engine.upload(a, editedFrom: first)
         b.color = "uploaded"
-        try await engine.upload(b)
+        try await engine.upload(b, editedFrom: second)
         try await engine.edit(b) { $0.note = "edited" }
         try await settle(phone, tablet)
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, ["A", "B"].map { Note($0, "title", note: "edited", color: "uploaded") })
     }
 
-    func testAnUploadDoesNotRevertAConcurrentEdit() async throws {
+    func testADraftDoesNotRevertAConcurrentEdit() async throws {
         let phone = try makeDevice(Note.self)
         let engine = phone.engine
         for round in 0..<200 {
@@ -43,7 +43,7 @@ class EditScenarios: EngineScenario {
             var draft = note
             draft.color = "uploaded"
             let uploaded = draft
-            async let upload: Void = engine.upload(uploaded)
+            async let upload: Void = engine.upload(uploaded, editedFrom: note)
             async let edit = engine.edit(note) { $0.note = "edited" }
             _ = try await (upload, edit)
             let model = try await engine.model(named: note.id)

@@ -45,37 +45,6 @@ final class GivenVersionScenarios: EngineScenario {
 
     // MARK: Deletions
 
-    /// The upload in place of the deletion was made without the other device's change, so it is a conflict.
-    func testADeletionTakenBackAfterADraftKeepsAnotherDevicesField() async throws {
-        let (phone, tablet) = try await makePair(Note("A", "first"))
-        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
-        try await settle(tablet)
-        try await phone.engine.fetchChanges()
-        pass()
-        try await phone.engine.upload(Note("A", "second"), editedFrom: Note("A", "first"))
-        try await phone.engine.delete(Note("A"))
-        try await phone.engine.upload(Note("A", "second"))
-        try await settle(phone)
-        try await assertServer(["title": "second", "note": "theirs"])
-    }
-
-    func testAnUploadDuringADeletionCountsAsSeenBelowAnUnseenEdit() async throws {
-        let (phone, _) = try await makePair(Note("A", "title"))
-        let gate = Gate()
-        try await phone.engine.delete(Note("A"))
-        phone.database.plan(.modify, .holdBefore(gate))
-        let sending = phone.beginSync()
-        await gate.reached()
-        try await phone.engine.upload(Note("A", "title", note: "typed"))
-        try await phone.engine.edit(named: "A") { $0.count = 1 }
-        phone.database.failAlways(.modify, CloudError(.networkUnavailable))
-        gate.open()
-        do { _ = try await sending.value } catch let error as SyncError where error.code == .cloud {}
-        try await phone.engine.upload(Note("A", "title"))
-        let shown = try await phone.engine.model(named: "A")
-        XCTAssertEqual(shown, Note("A", "title", count: 1))
-    }
-
     /// The deletion is accepted after the upload that keeps the record.
     func testAnUploadOverADeletionCanBeReverted() async throws {
         let (phone, tablet) = try await makePair(Item<ClientWins>("A", "title"))
@@ -185,17 +154,5 @@ final class GivenVersionZoneScenarios: ZoneScenario {
             let conflicts = phone.events.count { if case .conflictResolved = $0 { true } else { false } }
             XCTAssertEqual(conflicts, 0, "edited: \(isEdited)")
         }
-    }
-
-    func testAnUploadOverAnUnseenEditIsRevertedAfterTheZoneIsLost() async throws {
-        let (phone, _) = try await makePair(Note("A", "title"))
-        phone.database.failAlways(.modify, CloudError(.networkUnavailable))
-        try await phone.engine.edit(named: "A") { $0.count = 1 }
-        try await phone.engine.upload(Note("A", "title", note: "typed"))
-        try await remove(.unexplained, hidingItFrom: phone.database)
-        do { _ = try await phone.engine.sync() } catch let error as SyncError where error.code == .cloud {}
-        try await phone.engine.upload(Note("A", "title"))
-        let shown = try await phone.engine.model(named: "A")
-        XCTAssertEqual(shown, Note("A", "title", count: 1))
     }
 }

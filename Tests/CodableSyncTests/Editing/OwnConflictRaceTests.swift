@@ -33,13 +33,18 @@ final class OwnConflictRaceTests: XCTestCase {
         var (log, failures): ([String], [String]) = ([], [])
         var last: [String: String?] = [:]
         var tasks: [Task<String?, Never>] = []
+        let loop = Task { for await _ in engine.changes { await Task.yield() } }
         for number in 0..<Int.random(in: 10...60, using: &random) {
             let name = Bool.random(using: &random) ? "A" : "B"
             clock.advance(by: .seconds(1))
             switch Int.random(in: 0..<10, using: &random) {
-            case 0, 1, 2:
+            case 0, 1:
                 log.append("upload \(name) \(number)")
                 try await engine.upload(Item<Alone>(name, "\(number)"))
+                last[name] = .some("\(number)")
+            case 2 where last[name]?.flatMap { $0 } != nil:
+                log.append("edit \(name) \(number)")
+                try await engine.edit(named: name) { $0.title = "\(number)" }
                 last[name] = .some("\(number)")
             case 3, 4:
                 log.append("delete \(name)")
@@ -75,6 +80,7 @@ final class OwnConflictRaceTests: XCTestCase {
         let questions = Calls.shared.count(Alone.self) - asked
         if questions > 0 { failures.append("\(questions) questions") }
         try await engine.close()
+        await loop.value
         return (log, failures)
     }
 }

@@ -2,21 +2,11 @@ import XCTest
 
 @testable import CodableSync
 
-/// What the app has uploaded counts as seen by the app, so a later upload can revert it.
+/// An upload replaces the record as this device shows it, with its own unsent changes.
 final class UploadedCopyScenarios: EngineScenario {
     private func assertShown(_ note: String?, _ phone: Device<Note>, line: UInt = #line) async throws {
         let shown = try await phone.engine.model(named: "A")
         XCTAssertEqual(shown?.note, note, line: line)
-    }
-
-    func testAnUploadRevertsAnUploadOverAnUnseenEdit() async throws {
-        let (phone, tablet) = try await makePair(Note("A", "title"))
-        try await phone.engine.edit(named: "A") { $0.count = 1 }
-        try await phone.engine.upload(Note("A", "title", note: "typed"))
-        try await phone.engine.upload(Note("A", "title"))
-        try await settle(phone, tablet)
-        let server = try await tablet.engine.model(named: "A")
-        XCTAssertEqual(server, Note("A", "title", count: 1))
     }
 
     func testAnUploadRevertsADraft() async throws {
@@ -42,20 +32,6 @@ final class UploadedCopyScenarios: EngineScenario {
         try await settle(phone)
         let server = try await serverRecords()["A"]
         XCTAssertNil(server?.fields["note"])
-    }
-
-    /// The edit already shows the uploaded value, so the upload itself changes nothing.
-    func testAnUploadRevertsAnUploadThatChangedNothing() async throws {
-        let (phone, _) = try await makePair(Note("A", "title"))
-        try await phone.engine.edit(named: "A") { note in
-            note.note = "typed"
-            note.count = 1
-        }
-        try await phone.engine.upload(Note("A", "title", note: "typed"))
-        try await phone.restart()
-        try await phone.engine.upload(Note("A", "title"))
-        let shown = try await phone.engine.model(named: "A")
-        XCTAssertEqual(shown, Note("A", "title", count: 1))
     }
 
     // MARK: Models with system fields
@@ -149,8 +125,8 @@ final class UploadedCopyScenarios: EngineScenario {
         XCTAssertEqual(phone.discarded().map(\.reason), [.replaced])
     }
 
-    /// The upload's version is no longer stored, so it conflicts; the edit that the app has not seen stays part of it.
-    func testAnUploadWithAnOldTagKeepsAnUnseenEdit() async throws {
+    /// The upload's version is no longer stored, so it conflicts; this device's own edit stays part of it.
+    func testAnUploadWithAnOldTagKeepsAnUnsentEdit() async throws {
         let (phone, tablet) = try await makePair(Tagged(id: "A", title: "first"))
         let read = try await phone.engine.model(named: "A")
         var model = try XCTUnwrap(read)

@@ -144,17 +144,7 @@ final class StateMutationTests: XCTestCase {
     private func drive(_ state: SyncState) {
         var machine = SyncStateMachine(state: state, configuration: MachineConfiguration(), at: now)
         var batches: [BatchID] = []
-        let given = state.sortedNames.map { name in
-            GivenContents(
-                name: name,
-                handle: state.shownHandle(of: name),
-                version: state[name]?.lastKnown?.handle
-            )
-        }
-        let inputs: [SyncInput] = [
-            .calls(.start), .delivery(.streamRequested(StreamID(1))), .calls(.read(given)),
-        ]
-        for input in inputs {
+        for input: SyncInput in [.calls(.start), .delivery(.streamRequested(StreamID(1)))] {
             for action in machine.handle(input, at: now) {
                 if case .journal(.append(let batch, _, _)) = action { batches.append(batch) }
             }

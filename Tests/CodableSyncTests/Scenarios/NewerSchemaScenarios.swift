@@ -191,8 +191,8 @@ class NewerSchemaScenarios: EngineScenario {
         read?.title = "mine"
         try await old.engine.upload(try XCTUnwrap(read))
         let record = await old.engine.core.machine?.state["a"]
-        XCTAssertNotNil(record?.given)
-        XCTAssertEqual(record?.given, record?.readable?.handle)
+        XCTAssertNotNil(record?.pending?.base)
+        XCTAssertEqual(record?.pending?.base, record?.readable?.handle)
         let updated = try await update(old)
         try await updated.engine.sync()
         let merged = try await serverRecords("Place")["a"]

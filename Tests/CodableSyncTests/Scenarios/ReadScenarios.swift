@@ -17,36 +17,6 @@ final class ReadScenarios: EngineScenario {
         }
     }
 
-    /// I-10: the next upload is not based on a version that the app did not receive.
-    func testAVersionThatAFailedReadMissedIsMergedAndNotOverwritten() async throws {
-        for read in Read.allCases {
-            let files = HookedFileSystem(MemoryFileSystem())
-            let (phone, tablet) = try await makePair(Note("a", "old", note: "old")) { $0.fileSystem = files }
-            try await tablet.engine.upload(Note("a", "old", note: "tablet"))
-            try await tablet.engine.sync()
-            try await phone.engine.fetchChanges()
-            files.before { operation, path throws(FileError) in
-                if operation == .read { throw FileError(operation, path, code: EIO) }
-            }
-            do {
-                let models = try await read.perform(on: phone.engine)
-                XCTFail("\(read) gives \(models)")
-            } catch let error as SyncError where error.code == .storageFailed {}
-            files.before(nil)
-            pass()
-            try await phone.engine.upload(Note("a", "phone", note: "old"))
-            try await phone.engine.sync()
-            let server = try await serverRecords()["a"]?.fields
-            XCTAssertEqual(server?["title"], "phone", "\(read)")
-            XCTAssertEqual(server?["note"], "tablet", "\(read)")
-            try await settle(phone, tablet)
-            try await phone.engine.delete(named: ["a"])
-            try await settle(phone, tablet)
-            try await phone.engine.close()
-            try await tablet.engine.close()
-        }
-    }
-
     /// A read returns the state at the time when it returns.
     func testAReadOvertakenByADeletionFindsNothing() async throws {
         let phone = try makeDevice(HeldItem.self)

@@ -279,27 +279,4 @@ class StreamScenarios: EngineScenario {
         let elements = try await again.drain()
         XCTAssertEqual(elements.map(\.names.count), [1, 1, 1, 1, 1])
     }
-
-    // I-24: the accepted version is the ancestor of the next edit, even while a newer one waits.
-    func testAVersionAcceptedWhileANewerOneWaitsIsSeen() async throws {
-        let phone = try makeDevice(Note.self)
-        var iterator = phone.engine.changes.makeAsyncIterator()
-        for title in ["first", "second"] {
-            try await serverSave(Note("a", title))
-            try await phone.engine.fetchChanges()
-            let change = await iterator.next()
-            XCTAssertEqual(change?.models.map(\.title), [title])
-            pass()
-        }
-        try await serverSave(Note("a", "third"))
-        try await phone.engine.fetchChanges()
-        let change = await iterator.next()
-        XCTAssertEqual(change?.models.map(\.title), ["third"])
-        pass()
-        // Based on the second version, which the loop has accepted; it is still handling the third.
-        try await phone.engine.upload(Note("a", "second", note: "mine"))
-        try await phone.engine.sync()
-        let model = try await phone.engine.model(named: "a")
-        XCTAssertEqual(model, Note("a", "third", note: "mine"), "the edit did not change the title")
-    }
 }

@@ -112,20 +112,23 @@ final class RandomStory<Model: RandomModel> {
     private func edit(_ index: Int) async throws {
         let actor = actors[index]
         let name = names.randomElement(using: &random) ?? "a"
-        var model = Model(name: name)
-        if actor.consumes {
-            model = actor.mirror[name] ?? model
-        } else if let remembered = actor.remembered.removeValue(forKey: name) {
-            model = remembered
-        } else {
-            model = try await actor.device.engine.model(named: name) ?? model
-        }
         lastStamp += 1
         let stamp = "\(index).\(lastStamp)"
-        model.write(stamp, on: index)
-        log.append("edit \(index) \(model)")
-        try await actor.device.engine.upload(model)
-        if actor.consumes { actor.mirror[name] = model }
+        let engine = actor.device.engine
+        let remembered = actor.remembered[name]
+        if let original = actor.consumes ? actor.mirror[name] : remembered {
+            var model = original
+            model.write(stamp, on: index)
+            log.append("edit \(index) \(model)")
+            try await engine.upload(model, editedFrom: original, ifMissing: .create)
+            if actor.consumes { actor.mirror[name] = model }
+        } else {
+            log.append("edit \(index) \(name) \(stamp)")
+            let edit = try await engine.edit(Model(name: name), ifMissing: .create) {
+                $0.write(stamp, on: index)
+            }
+            if actor.consumes { actor.mirror[name] = edit.after }
+        }
         actor.remembered[name] = nil
         expected[name, default: [:]][Model.replaces ? "\(index)" : stamp] = stamp
     }

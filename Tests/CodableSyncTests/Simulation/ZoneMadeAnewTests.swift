@@ -131,26 +131,4 @@ final class ZoneMadeAnewTests: ZoneScenario {
         let server = try await serverRecords()
         XCTAssertEqual(server.count, 0)
     }
-
-    /// The app edits a record without having seen the version that is uploaded again; that version stays
-    /// unseen.
-    func testAnEditDoesNotMarkAReuploadedVersionAsSeen() async throws {
-        let cloud = FakeCloud(clock: clock)
-        let phone = Device<StampSet>(cloud.database(user: "alice"), clock: clock)
-        let tablet = Device<StampSet>(cloud.database(user: "alice"), clock: clock)
-        try await tablet.engine.upload(StampSet(id: "a", stamps: ["1"]))
-        try await tablet.engine.sync()
-        try await tablet.engine.close()
-        try await phone.engine.fetchChanges()
-        try cloud.resetEncryptedData(in: ZoneID(zoneName: "Item"), user: "alice")
-        try await phone.engine.fetchChanges()
-        try await phone.engine.upload(StampSet(id: "a", stamps: ["2"]))
-        phone.database.plan(.modify, .holdBefore(.opened), .fail(CloudError(.networkFailure)))
-        await assertThrows(.cloud(CloudError(.networkFailure))) { try await phone.engine.sync() }
-        // The app on the phone has seen neither the tablet's version nor the merged model.
-        try await phone.engine.upload(StampSet(id: "a", stamps: ["2", "3"]))
-        try await phone.engine.sync()
-        let model = try await phone.engine.model(named: "a")
-        XCTAssertEqual(model?.stamps, ["1", "2", "3"])
-    }
 }

@@ -50,9 +50,14 @@ final class NamedHandleTests: XCTestCase {
             { $0.pending = LocalChange(kind: .delete, edited: nil, base: 900) },
             { $0.pending = self.edit(5, base: 5, contested: 900) },
             { $0.pending = self.edit(5, base: 5, contested: 5, side: 900) },
-            { $0.undelivered = Undelivered(kind: .updated(900), seen: nil, order: 1) },
-            { $0.undelivered = Undelivered(kind: .deleted, seen: 900, order: 1) },
-            { $0.given = 900 }, { $0.copy = 900 },
+            { $0.undelivered = Undelivered(kind: .updated(900), order: 1) },
+            { $0.undelivered = Undelivered(kind: .deleted, former: 900, order: 1) },
+            { $0.carried = CarriedTags([.init("t", 900)]) },
+            { $0.carried = CarriedTags([.init("t", 5)], ownBase: 900) },
+            { record in
+                record.pending = self.edit(5, base: 5)
+                record.pending?.earlier = [900]
+            },
             { $0.kept = .version(self.known(900)) },
             { $0.known = self.known(900) }, { $0.lost = self.known(900) },
         ] as [(inout RecordState) -> Void] {
@@ -68,11 +73,10 @@ final class NamedHandleTests: XCTestCase {
                 .resolved(name: "a", client: 5, server: 900, .server),
                 .resolved(name: "a", client: 5, server: nil, .confirmed(900)),
                 .resolved(name: "a", client: 5, server: nil, .merged(900, size: 1, edited: nil)),
-                .accepted([AcceptedChange(name: "a", order: 1, seen: 900)]),
                 .queued(name: "a", edit(900)), .queued(name: "a", edit(5, base: 900)),
-                .edited(name: "a", edit(900), copy: nil),
-                .edited(name: "a", edit(5, base: 5, contested: 900), copy: nil),
-                .edited(name: "a", edit(5, base: 5, contested: 5, side: 900), copy: nil),
+                .edited(name: "a", edit(900)),
+                .edited(name: "a", edit(5, base: 5, contested: 900)),
+                .edited(name: "a", edit(5, base: 5, contested: 5, side: 900)),
             ] + records.map { .record(name: "a", $0) }
         for entry in entries {
             let files = SimulatedFileSystem()
@@ -127,7 +131,7 @@ final class NamedHandleTests: XCTestCase {
         let files = SimulatedFileSystem()
         let store = try open(files).store
         try put(.fetched(name: "a", known(5)), store, [5: "a"])
-        try put(.edited(name: "a", edit(17, base: 5, contested: 18), copy: nil), store, [17: "a", 18: "a"])
+        try put(.edited(name: "a", edit(17, base: 5, contested: 18)), store, [17: "a", 18: "a"])
         try store.compact()
         store.close()
         let again = try open(files)
@@ -140,7 +144,7 @@ final class NamedHandleTests: XCTestCase {
         let files = try prepareLostEdit()
         let store = try open(files).store
         try put(.fetched(name: "b", known(30)), store, [30: "b"])
-        try put(.edited(name: "b", edit(31, base: 30, contested: 32), copy: nil), store, [31: "b"])
+        try put(.edited(name: "b", edit(31, base: 30, contested: 32)), store, [31: "b"])
         store.close()
         let opened = try open(files)
         var state = opened.state

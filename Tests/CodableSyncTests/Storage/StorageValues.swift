@@ -15,24 +15,16 @@ enum JournalSamples {
         var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
         decided.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
         decided.isMerged = true
+        decided.earlier = [20, 21]
         var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
             [
                 .queued(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2)),
                 .queued(name: name, LocalChange(kind: .delete, edited: nil, base: nil)),
                 .edited(
                     name: name,
-                    LocalChange(kind: .save(1, size: 450), edited: nil, base: 2, contested: 14),
-                    copy: nil
+                    LocalChange(kind: .save(1, size: 450), edited: nil, base: 2, contested: 14)
                 ),
-                .edited(name: name, decided, copy: 1),
-                .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 1),
-                .edited(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2), copy: 15),
-                .edited(
-                    name: name,
-                    LocalChange(kind: .save(1, size: 450), edited: date, base: 2),
-                    copy: 15,
-                    given: 16
-                ),
+                .edited(name: name, decided),
                 .queued(
                     name: name,
                     LocalChange(kind: .save(3, size: 0), edited: nil, base: nil, parked: reasons[0])
@@ -73,23 +65,22 @@ enum JournalSamples {
         full.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: date)
         full.lost = KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil)
         full.isLostRefused = true
-        full.given = 3
-        full.copy = 4
+        full.carried = CarriedTags([.init("v", 3), .init("w \"\n")], ownBase: 15)
         full.pending = LocalChange(kind: .save(4, size: 5), edited: date, base: 6, parked: reasons[1])
         full.sent = [
             SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9, isBehindDeletion: true),
         ]
         full.isDeletionSent = true
-        full.undelivered = Undelivered(kind: .updated(10), seen: 11, order: 12)
+        full.undelivered = Undelivered(kind: .updated(10), order: 12)
         full.listing = 13
         full.mustLookUp = true
         var saved = RecordState()
-        saved.undelivered = Undelivered(kind: .saved(1), seen: nil, order: 2)
+        saved.undelivered = Undelivered(kind: .saved(1), order: 2)
         var newer = RecordState()
         newer.known = KnownVersion(20, schema: 3)
         newer.kept = .version(KnownVersion(19, schema: 2))
         var deleted = RecordState()
-        deleted.undelivered = Undelivered(kind: .deleted, seen: nil, order: 2)
+        deleted.undelivered = Undelivered(kind: .deleted, former: 14, order: 2)
         return [full, saved, newer, deleted, RecordState()]
     }
 
@@ -123,14 +114,7 @@ enum JournalSamples {
             .page(token: ChangeToken("t"), isComplete: false),
             .listingBegan, .fetching(.readable(schemas[0])), .fetching(.readable(schemas[1])),
             .fetched(name: "A", KnownVersion(18, schema: 2)),
-            .accepted([
-                AcceptedChange(name: "A", order: 1, seen: 2), AcceptedChange(name: "B", order: 3, seen: nil),
-                AcceptedChange(name: "C", order: 4, seen: 5),
-            ]),
-            .seen([
-                SeenContents(key: "D", 6, of: 7, kind: .copy),
-                SeenContents(key: "E", nil, of: nil, kind: .read),
-            ]),
+            .accepted([AcceptedChange(name: "A", order: 1), AcceptedChange(name: "B", order: 3)]),
             .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
@@ -146,7 +130,7 @@ enum JournalSamples {
 
     static var schemas: [ReadableSchema] {
         [
-            ReadableSchema(type: "T", version: SchemaVersion(2)),
+            ReadableSchema(type: "T", version: SchemaVersion(2), carriesTag: true),
             ReadableSchema(type: "\"", version: SchemaVersion(UInt32.max)),
         ]
     }
@@ -173,8 +157,7 @@ enum JournalSamples {
             .calls(.queued(second, type: "\"", change)), .calls(.retried(second)),
             .fetching(.fetched(second, type: "", KnownVersion(1))), .fetching(.deletionFetched(second)),
             .sending(.began([SentContents(key: "A", handle: 1), SentContents(key: second, handle: nil)])),
-            .delivering(.accepted([AcceptedChange(key: second, order: 1, seen: nil, of: nil)])),
-            .calls(.seen([SeenContents(key: second, nil, of: nil, kind: .read)])),
+            .delivering(.accepted([AcceptedChange(key: second, order: 1)])),
             .snapshot(.record(second, type: nil, records[0])),
             .delivering(.followed), .delivering(.startedOver), .delivering(.replayed),
             .delivering(.suspected([])), .delivering(.suspected(["A", second])),

@@ -87,17 +87,11 @@ extension JournalEntry {
     static func queued(name: String, _ change: LocalChange) -> JournalEntry {
         .calls(.queued(RecordKey(name), type: testType, change))
     }
-    static func edited(
-        name: String,
-        _ change: LocalChange,
-        copy: ContentHandle?,
-        given: ContentHandle? = nil
-    ) -> JournalEntry {
-        .calls(.edited(RecordKey(name), type: testType, change, copy: copy, given: given))
+    static func edited(name: String, _ change: LocalChange) -> JournalEntry {
+        .calls(.edited(RecordKey(name), type: testType, change))
     }
     static func retried(name: String) -> JournalEntry { .calls(.retried(RecordKey(name))) }
     static func discarded(name: String) -> JournalEntry { .calls(.discarded(RecordKey(name))) }
-    static func seen(_ contents: [SeenContents]) -> JournalEntry { .calls(.seen(contents)) }
 
     static func summary(_ summary: StateSummary) -> JournalEntry { .snapshot(.summary(summary)) }
     static func zoneState(_ zone: ZoneState) -> JournalEntry { .snapshot(.zone(.first, zone)) }
@@ -174,10 +168,7 @@ extension LookedUp {
 }
 
 extension AcceptedChange {
-    /// A change whose contents are a version from the cloud.
-    init(name: String, order: UInt64, seen: ContentHandle?) {
-        self.init(key: RecordKey(name), order: order, seen: seen, of: seen)
-    }
+    init(name: String, order: UInt64) { self.init(key: RecordKey(name), order: order) }
 }
 
 extension NewChange {

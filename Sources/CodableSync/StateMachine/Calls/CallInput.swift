@@ -1,4 +1,4 @@
-/// The app's calls, and the contents that its reads returned.
+/// The app's calls, and what its reads could not decode.
 package enum CallInput: Equatable, Sendable {
     /// The app called `start`, or used the engine for the first time.
     case start
@@ -15,9 +15,7 @@ package enum CallInput: Equatable, Sendable {
     case discard(CallID, names: [String])
     case resync(CallID)
     case resolvePurge(CallID, uploadAgain: Bool)
-    /// A read returned these contents to the app.
-    case read([GivenContents])
-    /// A read couldn't decode these versions, so the app hasn't seen them.
+    /// A read couldn't decode these versions.
     case decodeFailed([ReadVersion])
     /// The caller no longer waits for the call.
     case abandoned(CallID)

@@ -13,7 +13,6 @@ extension SyncStateMachine {
         case .discard(let call, let names): discard(call, names)
         case .resync(let call): fetching.resync(call, &context)
         case .resolvePurge(let call, let again): resolvePurge(call, uploadAgain: again)
-        case .read(let given): takeRead(given)
         case .decodeFailed(let versions): takeDecodeFailed(versions)
         case .abandoned(let call): calls.abandon(call)
         }
@@ -54,6 +53,7 @@ extension SyncStateMachine {
     private mutating func enqueue(_ call: CallID, _ changes: [NewChange], partOf models: InitialModels?) {
         // The upload may be based on changes whose acceptance is not stored yet.
         delivering.acceptAgain(&context)
+        let isFollowed = state.summary.isFollowed || !delivering.streams.isEmpty
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
         var rest = changes
@@ -66,7 +66,7 @@ extension SyncStateMachine {
         }
         for change in rest {
             let key = context.state.key(change.name)
-            let queued = context.state.entries(for: change, to: key)
+            let queued = context.state.entries(for: change, to: key, isFollowed: isFollowed)
             entries += queued
             guard queued.contains(where: \.isQueued) else { continue }
             if context.state.replacesSetAside(change, of: key) {
@@ -127,33 +127,18 @@ extension SyncStateMachine {
     private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
         guard state.isPurged else { return context.answer(call) }
         fetching.want()
-        delivering.forgetVersions()
         context.append([.zones(.purgeResolved(uploadAgain: uploadAgain))], then: .purgeResolved(call))
     }
 
     // MARK: Reads
 
-    /// Marks what a read returned as seen, unless the app has seen newer contents since.
-    private mutating func takeRead(_ given: [GivenContents]) {
-        let seen = given.compactMap { state.newlySeen($0) }
-        if !seen.isEmpty { context.append([.calls(.seen(seen))]) }
-    }
-
-    /// Reports versions that a read could not decode, and marks them as not seen.
-    ///
-    /// An earlier version of the app may have accepted such a version. This one cannot show it, so an upload
-    /// under that name is not an edit of it.
+    /// Reports versions that a read could not decode.
     private mutating func takeDecodeFailed(_ versions: [ReadVersion]) {
-        var unseen: [SeenContents] = []
         var entries: [JournalEntry] = []
         for version in versions {
             let key = state.key(version.name)
             entries += delivering.takeDecodeFailed(version, of: key, sending.inFlight, &context)
-            // If only the stored copy is unreadable, the app still has what it received.
-            guard !version.isLost, state[key]?.seen == version.handle else { continue }
-            unseen.append(SeenContents(key: key, nil, of: nil, kind: .read))
         }
-        if !unseen.isEmpty { entries.append(.calls(.seen(unseen))) }
         if !entries.isEmpty { context.append(entries) }
     }
 

@@ -73,12 +73,6 @@ extension SyncContext {
             if let known = state[key]?.known, known.isTooNew, former?.isSameVersion(as: known) != true {
                 batch.events.append(state.eventOfTooNew(key, known))
             }
-            guard let former, let known = state[key]?.known, known.isSameVersion(as: former),
-                known.handle != former.handle
-            else { break }
-            batch.repointed.append(.init(key: key, former: former.handle, handle: known.handle))
-        case .sending(.saved(let key, _, let sent, let version)):
-            batch.repointed.append(.init(key: key, former: sent, handle: version.handle))
         case .zones(.lost(_, let reason)): batch.events.append(.event(.zoneLost(reason)))
         case .sending(.parked(let key, let reason)):
             batch.events.append(.event(.parked(recordName: key.recordName, reason)))

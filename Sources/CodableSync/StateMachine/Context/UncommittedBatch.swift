@@ -9,15 +9,6 @@ struct UncommittedBatch: Equatable, Sendable {
     var events: [Report] = []
     /// Whether entries before this batch were stored without a flush and still need one.
     var isFlushOwed = false
-    /// Versions whose contents have a new handle.
-    var repointed: [Repointed] = []
-
-    struct Repointed: Equatable, Sendable {
-        var key: RecordKey
-        var former: ContentHandle
-        var handle: ContentHandle
-    }
-
     enum Outcome: Equatable, Sendable {
         case nothing
         /// One of the app's calls returns.

@@ -24,23 +24,10 @@ package struct AcceptedChange: Equatable, Sendable, RecordKeyed {
     package var key: RecordKey
     /// The delivery order of the change.
     package var order: UInt64
-    package var seen: ContentHandle?
-    /// The version whose system fields the app's model carries: the contents themselves, or the version below
-    /// an edit.
-    package var version: ContentHandle?
 
-    package init(key: RecordKey, order: UInt64, seen: ContentHandle?, of version: ContentHandle?) {
+    package init(key: RecordKey, order: UInt64) {
         self.key = key
         self.order = order
-        self.seen = seen
-        self.version = version
-    }
-}
-
-extension AcceptedChange {
-    mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
-        if version == former { version = handle }
-        if seen == former { seen = handle }
     }
 }
 

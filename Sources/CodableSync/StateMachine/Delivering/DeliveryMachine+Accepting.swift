@@ -21,19 +21,17 @@ extension DeliveryMachine {
         if !free.isEmpty { context.append([.delivering(.accepted(free))]) }
     }
 
-    /// Accepts what a live stream has shown: the app has seen it, as if a read had returned it, and the
-    /// changes that it includes.
+    /// Accepts the changes that a live stream has shown.
+    ///
+    /// Until `changes` is first requested, only a deletion is accepted: a later upload is then a new record.
     mutating func accept(_ items: [LiveView.Item], by id: StreamID, _ context: inout SyncContext) {
         if items.isEmpty { return }
         trouble.clear(items.map(\.key))
-        let seen = items.compactMap { item in
-            item.given.flatMap { context.state[item.key]?.newlySeen($0, of: item.key) }
-        }
-        if !seen.isEmpty { context.append([.calls(.seen(seen))]) }
-        let changes = items.compactMap { item in
-            context.state.handing(of: item.key).flatMap { $0.order == item.order ? $0 : nil }
-        }
-        accept(changes, by: id, &context)
+        let shown = items.filter { item in context.state.handing(of: item.key)?.order == item.order }
+        let changes = shown.map { AcceptedChange(key: $0.key, order: $0.order) }
+        if context.state.summary.isFollowed { return accept(changes, by: id, &context) }
+        let deletions = changes.filter { context.state[$0.key]?.undelivered?.kind == .deleted }
+        if !deletions.isEmpty { context.append([.delivering(.accepted(deletions))]) }
     }
 
     /// Accepts changes that a live stream held back and doesn't need to deliver.

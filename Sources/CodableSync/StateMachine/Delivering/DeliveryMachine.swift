@@ -3,9 +3,6 @@ import RecordCoding
 /// Delivers changes to the app's streams, and accepts a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
     var streams: [StreamState] = []
-    /// Counts the times that all versions were forgotten or batches were undone; what a read returned before
-    /// cannot be an ancestor.
-    private(set) var readGeneration = 0
     var lane = Lane(retry: .deliverRetry)
     /// The changes suspected of crashing the app, and those that couldn't be decoded.
     var trouble: DeliveryTrouble
@@ -140,8 +137,6 @@ struct DeliveryMachine: Sendable {
     /// Keeps the acceptances among refused entries, and leaves their changes out of what is queued for the
     /// streams again.
     mutating func takeUndone(_ refused: [UncommittedBatch], _ context: inout SyncContext) {
-        // A read may have returned contents that no longer exist.
-        readGeneration += 1
         for batch in refused {
             keepUnstored(batch.entries, context.state)
             for case .delivering(.suspected(let keys)) in batch.entries { formerSuspects = keys }
@@ -174,34 +169,16 @@ struct DeliveryMachine: Sendable {
     /// A stream is reported as stalled if this many changes arrive while it holds an element.
     private static var stallingCount: Int { 1000 }
 
-    /// Adjusts elements that streams hold to entries that are stored now.
+    /// Stores acceptances that could not be stored before, now that entries were.
     mutating func takeCommitted(_ batch: UncommittedBatch, _ context: inout SyncContext) {
-        for one in batch.repointed {
-            for index in streams.indices {
-                streams[index].repoint(one.key, from: one.former, to: one.handle)
-            }
-        }
-        // Includes elements that were handed out while the entry was being stored.
-        for entry in batch.entries where entry.takesVersionsAway { forgetVersions() }
         // An empty batch succeeds even on a full disk, which would then refuse the acceptances again and
         // again.
         if !batch.entries.isEmpty { acceptAgain(&context) }
     }
 
-    /// Clears the versions in elements that streams hold.
-    ///
-    /// A version from a lost zone can't be a common ancestor, even if its element is accepted later.
-    mutating func forgetVersions() {
-        readGeneration += 1
-        unstored = []
-        for index in streams.indices { streams[index].forgetVersions() }
-    }
-
-    /// Forgets what streams and readers hold: the sign-out may have removed it, so it must not be accepted or
-    /// be an ancestor.
+    /// Forgets what streams hold: the sign-out may have removed it, so it must not be accepted.
     mutating func takeSignedOut(_ state: SyncState) {
         guard state.summary.signOut == .removed else { return }
-        readGeneration += 1
         unstored = []
         for index in streams.indices { streams[index].startOver(state, trouble) }
     }

@@ -8,9 +8,6 @@ struct LiveView: Equatable, Sendable {
         var kind: Undelivered.Kind
         /// What reads show of the record; `nil` if they show nothing.
         var shown: ShownVersion?
-        /// The contents that the app has seen once it accepts the element; `nil` if they are no longer an
-        /// ancestor.
-        var given: GivenContents?
         /// The delivery order of the undelivered change that the element includes; 0 if there is none.
         var order: UInt64
     }
@@ -46,18 +43,10 @@ struct LiveView: Equatable, Sendable {
     }
 
     mutating func hand(_ key: RecordKey, _ kind: Undelivered.Kind, _ state: SyncState) {
-        let record = state[key]
         // A deletion of what the loop shows may have newer contents beside it, which cannot be decoded.
+        let record = state[key]
         let next = kind == .deleted ? nil : record?.shown
-        handed.append(
-            Item(
-                key: key,
-                kind: kind,
-                shown: next,
-                given: record?.given(as: key.recordName, showing: next),
-                order: record?.undelivered?.order ?? 0
-            )
-        )
+        handed.append(Item(key: key, kind: kind, shown: next, order: record?.undelivered?.order ?? 0))
     }
 
     /// Whether reads show what the item shows.
@@ -87,19 +76,5 @@ struct LiveView: Equatable, Sendable {
     mutating func noteUndecodable(_ key: RecordKey, _ contents: ShownVersion) -> Bool {
         undecodable[key] = contents
         return shown[key] != nil
-    }
-}
-
-extension RecordState {
-    /// What the app received from a stream with these contents.
-    fileprivate func given(as name: String, showing shown: ShownVersion?) -> GivenContents {
-        let current = readableAncestor
-        return GivenContents(
-            name: name,
-            handle: shown?.handle,
-            known: current?.handle,
-            version: shown?.handle == current?.handle ? current?.handle : shown?.below,
-            changeTag: shown?.handle == current?.handle ? current?.changeTag : nil
-        )
     }
 }

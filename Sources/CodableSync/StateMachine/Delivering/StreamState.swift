@@ -82,23 +82,6 @@ struct StreamState: Equatable, Sendable {
         if isEmpty, stage == .holding { stage = .asking }
     }
 
-    /// Repoints the element from former contents to new ones: another copy, or the version that a save
-    /// created.
-    mutating func repoint(_ key: RecordKey, from former: ContentHandle, to handle: ContentHandle) {
-        for index in handed.indices where handed[index].key == key {
-            handed[index].repoint(from: former, to: handle)
-        }
-    }
-
-    /// Clears the versions in the element, which can no longer be ancestors.
-    mutating func forgetVersions() {
-        for index in handed.indices {
-            handed[index].seen = nil
-            handed[index].version = nil
-        }
-        for index in view.handed.indices { view.handed[index].given = nil }
-    }
-
     /// Drops the delivery orders of accepted changes.
     mutating func forgetTaken(_ changes: [AcceptedChange]) {
         if taken.isEmpty { return }

@@ -25,12 +25,7 @@ extension SyncState {
     private mutating func applyAccepted(_ accepted: AcceptedChange) {
         noteAccepted(accepted.key)
         change(accepted.key) { record in
-            guard let undelivered = record.undelivered, undelivered.order == accepted.order else {
-                return record.seeLate(accepted.seen, of: accepted.version)
-            }
-            // The server may have saved it again unchanged since it was handed out.
-            record.give(undelivered.seen, of: accepted.version)
-            record.undelivered = nil
+            if record.undelivered?.order == accepted.order { record.undelivered = nil }
         }
     }
 
@@ -46,12 +41,13 @@ extension SyncState {
 
     /// Marks everything known as undelivered, at the very first request.
     ///
-    /// The app has the edits that it uploaded; they are delivered once they are confirmed.
+    /// What only this device has, and what was deleted before, is left out.
     private mutating func follow() {
         changeSummary { $0.isFollowed = true }
         for key in records.sortedKeys {
-            guard let record = self[key], record.undelivered == nil, record.shown != nil else { continue }
-            if record.isPendingOnTop, record.isPendingSeen { continue }
+            guard let record = self[key] else { continue }
+            if record.undelivered?.kind == .deleted { change(key) { $0.undelivered = nil } }
+            guard record.undelivered == nil, record.shown != nil, record.lastKnown != nil else { continue }
             let order = nextDeliveryOrder()
             change(key) { $0.deliverShown(order: order) }
         }
@@ -65,11 +61,7 @@ extension SyncState {
         }
         for key in records.sortedKeys {
             let order = nextDeliveryOrder()
-            change(key) { record in
-                record.given = nil
-                record.copy = nil
-                record.deliverShown(order: order)
-            }
+            change(key) { $0.deliverShown(order: order) }
         }
     }
 }
@@ -80,14 +72,9 @@ extension RecordState {
         if shown == nil {
             undelivered = nil
         } else if let edit = pending?.handle, isPendingOnTop {
-            undelivered = Undelivered(kind: .updated(edit), seen: edit, order: order)
+            undelivered = Undelivered(kind: .updated(edit), order: order)
         } else {
             deliverServerValue(order: order)
         }
-    }
-
-    /// Drops the deletion of a record that the app never had, until `changes` is first requested.
-    mutating func dropUnaskedDeletion() {
-        if undelivered?.kind == .deleted, seen == nil { undelivered = nil }
     }
 }

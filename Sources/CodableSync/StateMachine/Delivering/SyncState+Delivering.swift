@@ -1,15 +1,8 @@
 /// Undelivered changes as the streams hold them.
 extension SyncState {
-    /// The undelivered change of a record as a stream holds it, with the version that its model carries.
+    /// The undelivered change of a record as a stream holds it.
     func handing(of key: RecordKey) -> AcceptedChange? {
-        self[key]?.undelivered.map { handing($0, of: key) }
-    }
-
-    func handing(_ undelivered: Undelivered, of key: RecordKey) -> AcceptedChange {
-        let seen = undelivered.seen
-        let isEdit = seen != nil && seen == self[key]?.pending?.handle
-        let version = isEdit ? self[key]?.pending?.base : seen == nil ? nil : undelivered.kind.handle
-        return AcceptedChange(key: key, order: undelivered.order, seen: seen, of: version)
+        self[key]?.undelivered.map { AcceptedChange(key: key, order: $0.order) }
     }
 
     /// Whether a change is still undelivered, and no newer one of its record has taken its place.

@@ -71,11 +71,12 @@ extension SyncState {
             record.queueLost()
             if version.isTooNew { return record.takeTooNew(version, after: readable) }
             let former = isLost ? nil : readable
+            let isSame = former?.hash == version.hash
+            record.replaceKnown(by: version, isOwn: isSame)
             record.kept = nil
-            record.known = version
-            if let former, former.hash == version.hash {
+            if let former, isSame {
                 // Saved without a change: what was based on the former version is now based on this one.
-                return record.rebase(from: former.handle, to: version.handle)
+                return record.repoint(from: former.handle, to: version.handle)
             }
             record.deliverNews(order: order)
         }
@@ -92,12 +93,14 @@ extension SyncState {
         change(key) { record in
             // A record that this app could never read was never shown.
             let isNews = record.readable != nil || !record.isTooNew
+            let former = record.readableAncestor?.handle
             record.endTooNew()
             record.known = nil
+            record.carried = CarriedTags()
             record.sent = []
             if record.pending?.isDeletion == true { record.pending = nil }
             if isNews, record.pending == nil || record.pending?.parked != nil {
-                record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
+                record.deliverDeletion(of: former, order: order)
             } else {
                 record.undelivered = nil
             }

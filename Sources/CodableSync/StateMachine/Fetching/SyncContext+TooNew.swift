@@ -26,12 +26,11 @@ extension SyncContext {
 
     /// Notes which schema versions the app can read, if they have changed since the last opening.
     mutating func takeSchemas() {
-        for schema in configuration.schemas where state.readableSchema(of: schema.type) != schema.version {
-            let readable = ReadableSchema(type: schema.type, version: schema.version)
-            var entries: [JournalEntry] = [.fetching(.readable(readable))]
-            if schema.version < state.readableSchema(of: schema.type) {
-                entries += parkAfterDowngrade(to: schema)
-            }
+        for schema in configuration.schemas {
+            let former = state.schema(of: schema.type) ?? ReadableSchema(type: schema.type, version: .first)
+            if former == schema { continue }
+            var entries: [JournalEntry] = [.fetching(.readable(schema))]
+            if schema.version < former.version { entries += parkAfterDowngrade(to: schema) }
             append(entries)
         }
     }

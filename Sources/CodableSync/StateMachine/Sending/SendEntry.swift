@@ -94,7 +94,7 @@ extension SyncState {
         change(key) { record in
             record.endTooNew()
             record.known = nil
-            record.forgetGivenVersion()
+            record.carried = CarriedTags()
             record.sent = []
             record.isDeletionSent = false
             record.undelivered = nil

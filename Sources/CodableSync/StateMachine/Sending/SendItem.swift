@@ -5,15 +5,13 @@ package struct SendItem: Equatable, Sendable, RecordKeyed {
     package var handle: ContentHandle?
     /// The version that the save is based on.
     package var known: KnownVersion?
-    /// Whether an earlier deletion has an unknown outcome, so that the version may be gone.
-    package var isBehindDeletion: Bool
+    /// Whether an earlier request has no answer, so that the server may have another version, or none.
+    package var isBehindUnanswered = false
 
-    package init(key: RecordKey, handle: ContentHandle?, known: KnownVersion?, isBehindDeletion: Bool = false)
-    {
+    package init(key: RecordKey, handle: ContentHandle?, known: KnownVersion?) {
         self.key = key
         self.handle = handle
         self.known = known
-        self.isBehindDeletion = isBehindDeletion
     }
 }
 

@@ -20,11 +20,9 @@ extension SyncState {
         case nil: return nil
         case .delete?: return (SendItem(key: key, handle: nil, known: record.known), 0)
         case .save(let handle, let size)?:
-            let isBehind = record.isDeletionSent
-            return (
-                SendItem(key: key, handle: handle, known: record.known, isBehindDeletion: isBehind),
-                size
-            )
+            var item = SendItem(key: key, handle: handle, known: record.known)
+            item.isBehindUnanswered = record.isDeletionSent || !record.sent.isEmpty
+            return (item, size)
         }
     }
 

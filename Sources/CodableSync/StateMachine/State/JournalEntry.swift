@@ -35,8 +35,7 @@ extension JournalEntry {
         case .fetching(let entry): entry.isRepeatable
         case .sending(let entry): entry.isRepeatable
         case .delivering: true
-        case .calls(let entry): entry.isRepeatable
-        case .account, .resolving, .serverWait, .note, .snapshot: false
+        case .account, .calls, .resolving, .serverWait, .note, .snapshot: false
         }
     }
 
@@ -57,20 +56,9 @@ extension JournalEntry {
         case .fetching(.fetched(_, _, let version)): [version.handle]
         case .sending(let entry): entry.named
         case .resolving(let entry): entry.named
-        case .delivering(.accepted(let changes)): changes.flatMap { [$0.seen, $0.version].compactMap { $0 } }
         case .calls(let entry): entry.named
         case .snapshot(.record(_, _, let record)): record.handles
         case .account, .zones, .fetching, .delivering, .serverWait, .note, .snapshot: []
-        }
-    }
-
-    /// Whether the entry removes known versions of records that it does not name.
-    var takesVersionsAway: Bool {
-        switch self {
-        case .zones(.lost), .zones(.purgeResolved), .account(.signedOut(removing: true)): true
-        case .account, .zones, .fetching, .sending, .resolving, .delivering, .calls, .serverWait, .note,
-            .snapshot:
-            false
         }
     }
 }

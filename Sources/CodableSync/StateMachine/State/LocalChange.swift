@@ -36,6 +36,9 @@ package struct LocalChange: Equatable, Sendable {
     package var sides: [Side] = []
     /// Whether a version of the cloud was merged into the edit.
     package var isMerged = false
+    /// This device's edits on the same base that this one has replaced, the last one last; at most
+    /// ``maximumEarlier``.
+    package var earlier: [ContentHandle] = []
     /// Why the change is parked; `nil` if it is not.
     package var parked: ParkReason?
 
@@ -64,8 +67,11 @@ package struct LocalChange: Equatable, Sendable {
     /// Whether the resolver must decide although the change is based on the cloud's latest version.
     var isUndecided: Bool { contested != nil || !sides.isEmpty }
 
+    /// A screen may have begun with an edit that others have replaced since.
+    static var maximumEarlier: Int { 2 }
+
     /// Every handle that the change names.
     var named: [ContentHandle] {
-        [handle, base, contested].compactMap { $0 } + sides.flatMap { [$0.edit, $0.ancestor] }
+        [handle, base, contested].compactMap { $0 } + sides.flatMap { [$0.edit, $0.ancestor] } + earlier
     }
 }

@@ -34,19 +34,16 @@ extension RecordState {
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken {
             if !version.isTooNew { endTooNew() }
-            known = version
+            confirmKnown(as: version, over: sentBase ?? nil)
         } else if isTooNew {
             kept = .version(version)
         }
-        // The confirmed version is what the app has, but its models carry the version before it.
-        if seen == sent { copy = version.handle }
-        if given == sent { given = sentBase ?? nil }
         if isAnswered {
             pending = nil
             if isOvertaken || isNews {
                 deliverServerValue(order: order)
             } else {
-                undelivered = Undelivered(kind: .saved(version.handle), seen: version.handle, order: order)
+                undelivered = Undelivered(kind: .saved(version.handle), order: order)
             }
         } else if let pending, let sentBase, sentBase == pending.base {
             // The app or a conflict made the newer change on top of what is now confirmed.
@@ -84,17 +81,15 @@ extension RecordState {
         case .redated(let handle, let size, let edited):
             // The new copy holds the same model, so the undelivered change refers to it.
             if isPendingNews { undelivered?.kind = .updated(handle) }
-            if undelivered?.seen == pending?.handle { undelivered?.seen = handle }
-            if isPendingSeen { copy = handle }
             pending = result(handle, size: size, edited: edited)
         case .merged(let handle, let size, let edited):
             pending = result(handle, size: size, edited: edited)
             pending?.isMerged = true
-            undelivered = Undelivered(kind: .updated(handle), seen: handle, order: order)
+            undelivered = Undelivered(kind: .updated(handle), order: order)
         case .server:
             if let side, case .save(_, let size)? = former?.kind {
                 pending = result(side.edit, size: size, edited: former?.edited)
-                undelivered = Undelivered(kind: .updated(side.edit), seen: side.edit, order: order)
+                undelivered = Undelivered(kind: .updated(side.edit), order: order)
             } else {
                 pending = nil
                 deliverServerValue(order: order)
@@ -105,58 +100,29 @@ extension RecordState {
         }
     }
 
-    /// Marks contents as seen that the app accepts late, unless it has seen newer ones since, such as its own
-    /// upload.
-    mutating func seeLate(_ contents: ContentHandle?, of version: ContentHandle?) {
-        guard let seen else { return give(contents, of: version) }
-        guard let contents else {
-            if seen != readableAncestor?.handle { forgetGivenVersion() }
-            return
-        }
-        if let copy, copy != contents, isCopy(copy, newerThan: contents) {
-            given = newer(given, version)
-        } else if newer(seen, contents) == contents {
-            give(contents, of: version)
-        }
-    }
-
-    /// Whether the app has uploaded its copy after it got these contents.
-    private func isCopy(_ copy: ContentHandle, newerThan contents: ContentHandle) -> Bool {
-        let isOnTopOfIt = isPendingOnTop && pending?.base == contents && copy > contents
-        return isOnTopOfIt || newer(copy, contents) == copy
-    }
-
     /// Whether a conflict made the pending edit and the app has not accepted it yet.
     var isPendingNews: Bool {
         guard let handle = pending?.handle else { return false }
         return undelivered?.kind == .updated(handle)
     }
 
-    /// Replaces a version by an equal one; the app's models still carry the former.
-    mutating func rebase(from former: ContentHandle, to version: ContentHandle) {
-        let carried = given
-        repoint(from: former, to: version)
-        guard carried == former else { return }
-        given = carried
-        copy = copy ?? version
-    }
-
+    /// Points everything that names contents to others that are equal.
     mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
-        if given == former { given = handle }
-        if copy == former { copy = handle }
         if pending?.base == former { pending?.base = handle }
-        if undelivered?.seen == former { undelivered?.seen = handle }
         for index in sent.indices where sent[index].base == former { sent[index].base = handle }
     }
 
     /// Queues the latest version that this app can read, or its absence, for delivery to the app.
     mutating func deliverServerValue(order: UInt64) {
-        if let readable {
-            // A version that was lost with its zone cannot be an ancestor.
-            let seen = lost == nil ? readable.handle : nil
-            undelivered = Undelivered(kind: .updated(readable.handle), seen: seen, order: order)
-        } else {
-            undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
-        }
+        guard let readable else { return deliverDeletion(of: nil, order: order) }
+        undelivered = Undelivered(kind: .updated(readable.handle), order: order)
+    }
+
+    /// Queues the record's deletion for delivery to the app.
+    ///
+    /// - Parameter version: The version that was deleted, on which an upload is based until the app accepts the
+    ///   deletion; `nil` if it cannot be an ancestor.
+    mutating func deliverDeletion(of version: ContentHandle?, order: UInt64) {
+        undelivered = Undelivered(kind: .deleted, former: version, order: order)
     }
 }

@@ -16,12 +16,12 @@ extension RecordState {
         known = nil
         lost = nil
         isLostRefused = false
-        forgetGivenVersion()
+        carried = CarriedTags()
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
         mustLookUp = false
         pending?.base = nil
-        if undelivered?.seen != pending?.handle { undelivered?.seen = nil }
+        undelivered?.former = nil
     }
 
     /// Queues the known version to be uploaded again as a new record.
@@ -29,7 +29,7 @@ extension RecordState {
     /// A record with a pending deletion is not uploaded; the deletion stays pending, in case another device
     /// has uploaded the record again.
     mutating func queueAgain() {
-        let (version, kept) = (lastKnown, kept)
+        let (version, kept, carried) = (lastKnown, kept, carried.ofLatest)
         let base = readable?.handle
         let contested = pending?.contested
         let isBasedOnIt = pending?.base != nil && pending?.base == base
@@ -37,6 +37,7 @@ extension RecordState {
         if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
         lost = version
         self.kept = kept
+        self.carried = carried
         if isBasedOnIt {
             pending?.base = base
             pending?.contested = contested
@@ -44,51 +45,29 @@ extension RecordState {
     }
 
     /// Replaces the pending change, taking into account a version lost with its zone.
-    ///
-    /// - Parameters:
-    ///   - change: The change.
-    ///   - isExact: Whether the caller stated the base of the change.
-    mutating func replacePending(with change: LocalChange, isExact: Bool = false) {
-        defer { isLostRefused = false }
-        if isExact { return pending = change }
-        // A deletion is parked while the version is too new, which is then uploaded first.
-        guard lost != nil, !change.isDeletion || isTooNew else {
-            lost = nil
-            pending = change
-            return
-        }
-        var isSeen = change.edited != nil
-        if let pending {
-            // Reads do not show an edit that was parked by a conflict.
-            isSeen = pending.base == readable?.handle || pending.parked?.isConflict == true
-        }
-        // The app may not have accepted the result of a conflict yet.
-        if undelivered != nil { isSeen = false }
+    mutating func replacePending(with change: LocalChange) {
+        isLostRefused = false
+        let former = isPendingOnTop ? pending : nil
         pending = change
-        let base = isSeen ? readable?.handle : nil
-        pending?.base = base
+        if let former, former.base == change.base {
+            let earlier = former.earlier + [former.handle].compactMap { $0 }
+            pending?.earlier = earlier.suffix(LocalChange.maximumEarlier)
+        }
+        // A deletion is parked while the version is too new, which is then uploaded first.
+        guard lost != nil, change.isDeletion, !isTooNew else { return }
+        lost = nil
+        pending?.base = nil
     }
 
     /// Records that the cloud has the lost version again.
     mutating func confirmLost(as version: KnownVersion, order: UInt64) {
         guard let lost else { return }
         if lost.isTooNew { return confirmLostTooNew(as: version, order: order) }
-        let isKnownToEdit = pending.map { $0.base == lost.handle || $0.parked?.isConflict == true } ?? true
         repoint(from: lost.handle, to: version.handle)
-        // The app has seen it, unless it is still undelivered or the pending edit was made without it.
-        if undelivered == nil {
-            if given == nil, isKnownToEdit {
-                // The app's models still carry the lost version.
-                given = lost.handle
-                copy = copy ?? version.handle
-            }
-        } else if undelivered?.kind == .updated(lost.handle) {
-            undelivered?.seen = version.handle
-        }
         sent.removeAll { $0.handle == lost.handle }
+        replaceKnown(by: version, isOwn: true)
         self.lost = nil
         isLostRefused = false
-        known = version
     }
 
     /// Turns the lost version into a pending edit, dated by its last save, unless there is an edit already.
@@ -107,5 +86,6 @@ extension RecordState {
         }
         self.lost = nil
         isLostRefused = false
+        carried = CarriedTags()
     }
 }

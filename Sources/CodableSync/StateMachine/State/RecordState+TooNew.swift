@@ -78,18 +78,14 @@ extension RecordState {
         if isTooNew {
             known?.isTooNew = true
             lost?.isTooNew = true
-            // Only a newer version of the app got this, so an upload by this version is not an edit of it.
-            given = nil
-            copy = nil
             if undelivered?.kind.handle == last.handle { undelivered = nil }
-            if undelivered?.seen == last.handle { undelivered?.seen = nil }
         } else {
             let former = kept?.version
             endTooNew()
             known?.isTooNew = false
             lost?.isTooNew = false
             if let former, known != nil, former.hash == last.hash {
-                rebase(from: former.handle, to: last.handle)
+                repoint(from: former.handle, to: last.handle)
             } else {
                 deliverNews(order: order)
             }
@@ -100,7 +96,6 @@ extension RecordState {
     mutating func confirmLostTooNew(as version: KnownVersion, order: UInt64) {
         guard let lost else { return }
         if !version.isTooNew { unparkTooNew() }
-        let isKnownToEdit = pending.map { $0.base != nil && $0.base == kept?.version.handle } ?? true
         sent.removeAll { $0.handle == lost.handle }
         self.lost = nil
         isLostRefused = false
@@ -110,13 +105,6 @@ extension RecordState {
             kept = nil
             return deliverNews(order: order)
         }
-        guard let kept = kept?.version.handle else { return }
-        // The app has seen the kept version, unless it is still undelivered or the edit was made without it.
-        if undelivered?.kind == .updated(kept) {
-            undelivered?.seen = kept
-        } else if undelivered == nil, given == nil, isKnownToEdit {
-            given = kept
-        }
     }
 }
 
@@ -124,9 +112,11 @@ extension RecordState {
 extension SyncState {
     /// The highest schema version of a record type that this app can read.
     package func readableSchema(of type: ExactName?) -> SchemaVersion {
-        guard let type else { return .first }
-        return summary.schemas.first { $0.type == type }?.version ?? .first
+        schema(of: type)?.version ?? .first
     }
+
+    /// What this app can read of a record type, unless that is the default.
+    package func schema(of type: ExactName?) -> ReadableSchema? { summary.schemas.first { $0.type == type } }
 
     /// Whether this app can't read a version of a record.
     package func isTooNew(_ version: KnownVersion, of type: ExactName?) -> Bool {
@@ -136,19 +126,29 @@ extension SyncState {
     func judged(_ version: KnownVersion, of type: ExactName?) -> KnownVersion {
         var version = version
         version.isTooNew = isTooNew(version, of: type)
+        version.carriesTag = schema(of: type)?.carriesTag == true
         return version
     }
 
     mutating func applyReadable(_ readable: ReadableSchema) {
-        let isRaised = readable.version > readableSchema(of: readable.type)
+        let former = schema(of: readable.type)
+        let isRaised = readable.version > (former?.version ?? .first)
+        let isCarriedAlike = readable.carriesTag == (former?.carriesTag ?? false)
         changeSummary { summary in
             summary.schemas.removeAll { $0.type == readable.type }
-            if readable.version > .first { summary.schemas.append(readable) }
+            if !readable.isDefault { summary.schemas.append(readable) }
         }
         // An update of the app concerns only the records that were too new.
-        let keys = isRaised ? Array(tooNewQueue.keys) : sortedKeys(of: readable.type)
+        let keys = isRaised && isCarriedAlike ? Array(tooNewQueue.keys) : sortedKeys(of: readable.type)
         for key in keys where recordType(of: key) == readable.type {
             guard let last = self[key]?.lastKnown else { continue }
+            if !isCarriedAlike {
+                change(key) { record in
+                    record.known?.carriesTag = readable.carriesTag
+                    record.lost?.carriesTag = readable.carriesTag
+                    if !readable.carriesTag { record.carried = CarriedTags() }
+                }
+            }
             let isTooNew = last.schema > readable.version
             if isTooNew == last.isTooNew { continue }
             let order = nextDeliveryOrder()

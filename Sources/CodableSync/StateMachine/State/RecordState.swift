@@ -8,11 +8,9 @@ package struct RecordState: Equatable, Sendable {
     package var kept: KeptVersion?
     /// Whether the server refused the lost version.
     package var isLostRefused = false
-    /// The version that the app got last: its models carry the system fields of this version.
-    package var given: ContentHandle?
-    /// What the app has now, if it differs from the version that it got: its own uploads, or an edit on top
-    /// of that version.
-    package var copy: ContentHandle?
+    /// The tags of replaced versions that the app's models may still carry; empty unless the type's models carry
+    /// system fields.
+    package var carried = CarriedTags()
     package var pending: LocalChange?
     /// Contents of requests with an unknown outcome, which the server may have saved.
     package var sent: [SentVersion] = []
@@ -59,41 +57,12 @@ package struct RecordState: Equatable, Sendable {
         return !reason.isConflict && pending.base == readable?.handle
     }
 
+    /// Whether reads show a version of the cloud, without an edit on top.
+    package var showsVersion: Bool { readable != nil && !isPendingOnTop }
+
     /// Whether the record has a version from the current zone, which is lost with the zone.
     package var hasVersions: Bool {
-        // If the pending edit has no base, the app has only seen its own contents.
-        lastKnown != nil || pending?.base != nil || (seen != nil && pending == nil)
-    }
-
-    /// The newest contents that the app got or uploaded: the base of its next upload.
-    ///
-    /// An edit of what this device shows leaves this unchanged, since the app may still hold older contents.
-    package var seen: ContentHandle? { copy ?? given }
-
-    /// Marks contents as given to the app: by a stream, or by a read.
-    ///
-    /// - Parameters:
-    ///   - contents: A version from the cloud, or an edit.
-    ///   - version: That version, or the one below the edit, whose system fields the model carried.
-    package mutating func give(_ contents: ContentHandle?, of version: ContentHandle?) {
-        // If the app has these contents already, it may have been given a newer version of them.
-        given = contents == seen ? newer(given, version) : version
-        copy = contents == given ? nil : contents
-    }
-
-    /// Whether the app has received or uploaded the pending edit.
-    var isPendingSeen: Bool {
-        guard let handle = pending?.handle else { return false }
-        return seen == handle
-    }
-
-    /// The newer of two contents that the app has seen: the pending edit if it is on top, else the cloud's
-    /// latest version, else the contents with the greater handle.
-    func newer(_ first: ContentHandle?, _ second: ContentHandle?) -> ContentHandle? {
-        guard let first, let second else { return first ?? second }
-        if isPendingOnTop, let edit = pending?.handle, first == edit || second == edit { return edit }
-        if let known = readableAncestor?.handle, first == known || second == known { return known }
-        return max(first, second)
+        lastKnown != nil || pending?.base != nil || undelivered?.former != nil
     }
 
     /// Whether reads may show these contents.
@@ -106,16 +75,8 @@ package struct RecordState: Equatable, Sendable {
         // A change that was parked because of a newer version stays parked: that version is fetched again.
         kept = nil
         known = nil
-        forgetGivenVersion()
+        carried = CarriedTags()
         pending?.base = nil
-    }
-
-    /// Forgets the version that the app got, which is no longer an ancestor.
-    ///
-    /// The app's own copy is kept below a pending edit, whose base is the ancestor.
-    mutating func forgetGivenVersion() {
-        given = nil
-        if pending?.handle == nil || pending?.parked?.isConflict == true { copy = nil }
     }
 
     /// Whether there is nothing left to store.

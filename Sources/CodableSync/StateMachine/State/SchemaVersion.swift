@@ -14,15 +14,21 @@ package struct SchemaVersion: Hashable, Comparable, Sendable {
     package static func < (lhs: SchemaVersion, rhs: SchemaVersion) -> Bool { lhs.number < rhs.number }
 }
 
-/// The highest schema version of a record type that this app can read.
+/// The highest schema version of a record type that this app can read, and whether the type's models carry
+/// system fields.
 package struct ReadableSchema: Hashable, Sendable {
     package var type: ExactName
     package var version: SchemaVersion
+    package var carriesTag: Bool
 
-    package init(type: ExactName, version: SchemaVersion) {
+    package init(type: ExactName, version: SchemaVersion, carriesTag: Bool = false) {
         self.type = type
         self.version = version
+        self.carriesTag = carriesTag
     }
+
+    /// Whether it says nothing about the type.
+    var isDefault: Bool { version == .first && !carriesTag }
 }
 
 /// A description of a record's schema version that is too new for this app.

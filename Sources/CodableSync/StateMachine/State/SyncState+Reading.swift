@@ -20,8 +20,8 @@ extension SyncState {
         } else if let pending = record.pending, pending.isDeletion {
             basis.base = pending.base
         } else {
-            basis.base = record.seen
-            basis.isDeletionNews = record.seen != nil
+            basis.base = record.undelivered?.former
+            basis.isDeletionNews = basis.base != nil
         }
         return basis
     }

@@ -91,9 +91,7 @@ package struct SyncState: Sendable {
     @inline(never)
     private mutating func replace(_ before: RecordState?, by record: RecordState, at key: RecordKey) {
         image?.records.append(StateImage.Former(key: key, record: before))
-        var record = record
         noteShown(key, from: before?.shown, to: record)
-        if !summary.isFollowed { record.dropUnaskedDeletion() }
         let after = record.isEmpty ? nil : record
         records[key] = after
         types.move(key, from: before?.type, to: after?.type, records)

@@ -18,15 +18,15 @@ package struct Undelivered: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// The contents that count as seen once the app accepts the change.
-    package var seen: ContentHandle?
+    /// The version that was deleted: the base of an upload until the app accepts the deletion.
+    package var former: ContentHandle?
     /// Increases with every change to deliver, to distinguish a newer change from the one that was handed
     /// out.
     package var order: UInt64
 
-    package init(kind: Kind, seen: ContentHandle?, order: UInt64) {
+    package init(kind: Kind, former: ContentHandle? = nil, order: UInt64) {
         self.kind = kind
-        self.seen = seen
+        self.former = former
         self.order = order
     }
 }

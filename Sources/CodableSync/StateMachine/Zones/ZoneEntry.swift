@@ -110,7 +110,7 @@ extension SyncState {
             record.endTooNew()
             record.loseVersions()
             if isNews {
-                record.undelivered = Undelivered(kind: .deleted, seen: nil, order: order)
+                record.deliverDeletion(of: nil, order: order)
             } else if !isStillNews {
                 record.undelivered = nil
             }

@@ -139,7 +139,6 @@ final class MachineAccountTests: MachineAccountTestCase {
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
         machine.feed(.account(.checked(request, .success(found))))
-        machine.feed(machine.reading("A"))
         machine.commitAll()
         machine.upload("A", 3)
         XCTAssertEqual(machine.state["A"]?.pending?.base, 2)

@@ -79,7 +79,6 @@ final class MachineFlushTests: MachineTestCase {
     /// A failed flush is reported once and not retried in a loop.
     func testAFailedFlushIsNotRetried() {
         machine.fetch([.init("A", 1)], token: "1")
-        machine.feed(machine.reading("A"))
         machine.run(.signal(.changes(in: nil)))
         machine.feed(
             .records(

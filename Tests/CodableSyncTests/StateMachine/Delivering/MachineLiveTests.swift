@@ -119,35 +119,7 @@ final class MachineLiveTests: MachineTestCase {
         XCTAssertEqual(request().delivered, [item("A", updated: 1)])
     }
 
-    // MARK: What counts as seen and as accepted
-
-    func testAcceptingAnElementShowsItToTheApp() {
-        machine.fetch([.init("A", 1)], token: "1")
-        XCTAssertNil(machine.state["A"]?.seen)
-        replay()
-        XCTAssertEqual(machine.state["A"]?.seen, 1)
-        XCTAssertEqual(machine.upload("A", 2).requests, ["send A=2@t1"])
-    }
-
-    /// The app has seen the edit, and the version below it.
-    func testAcceptingAnEditMovesTheGivenVersionToTheOneBelowIt() {
-        machine.know("A", 1)
-        machine.run(.calls(.stop))
-        machine.fetch([], token: "1")
-        machine.upload("A", 2)
-        replay()
-        XCTAssertEqual(machine.state["A"]?.given, 1)
-        XCTAssertEqual(machine.state["A"]?.seen, 2)
-    }
-
-    func testAVersionOfALostZoneIsNoAncestor() {
-        machine.fetch([.init("A", 1)], token: "1")
-        request()
-        request()
-        machine.machine.delivering.forgetVersions()
-        request()
-        XCTAssertNil(machine.state["A"]?.seen)
-    }
+    // MARK: What is accepted
 
     func testAChangeIsDoneWhenStreamsOfBothKindsHaveAcceptedIt() {
         machine.run(.delivery(.streamRequested(1)))

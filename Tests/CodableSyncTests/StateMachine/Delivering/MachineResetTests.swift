@@ -29,7 +29,7 @@ final class MachineResetTests: MachineAccountTestCase {
             .zoneReady,
             .delivering(.followed),
             .fetched(name: name, KnownVersion(50)),
-            .accepted([AcceptedChange(name: name, order: 1, seen: 50)])
+            .accepted([AcceptedChange(name: name, order: 1)])
         )
     }
 
@@ -52,16 +52,29 @@ final class MachineResetTests: MachineAccountTestCase {
         XCTAssertEqual(request().delivered, [])
     }
 
-    func testDeletionsThatNobodyAskedForAreNotKept() {
-        machine.fetch([.init("A", 1)], token: "1")
-        machine.fetch(deletions: ["A"], token: "2")
+    func testDeletionsFromBeforeTheFirstRequestAreToldToNobody() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        machine.fetch(deletions: ["A", "B"], token: "2")
+        machine.upload("B", 3)
+        XCTAssertEqual(machine.conflicts.map(\.ancestor), [], "for an app without streams, B is gone")
+        XCTAssertEqual(request().delivered, [])
         XCTAssertNil(machine.state["A"])
-        machine.fetch([.init("B", 3)], token: "3")
-        machine.run(machine.reading("B"))
-        machine.fetch(deletions: ["B"], token: "4")
-        XCTAssertEqual(machine.state["B"]?.seen, 3, "an upload of the copy that was read is an edit of it")
-        machine.run(machine.reading("B"))
-        XCTAssertNil(machine.state["B"])
+    }
+
+    func testAnUploadOverADeletionThatAStreamHasYetToTellIsDecided() {
+        machine.fetch([.init("A", 1)], token: "1")
+        for _ in 0..<4 { machine.run(.delivery(.streamRequested(7, .live))) }
+        machine.fetch(deletions: ["A"], token: "2")
+        XCTAssertEqual(machine.upload("A", 3).conflicts.map(\.ancestor), [1])
+    }
+
+    func testALiveStreamTellsADeletionThatNobodyElseAskedFor() {
+        machine.fetch([.init("A", 1)], token: "1")
+        for _ in 0..<4 { machine.run(.delivery(.streamRequested(7, .live))) }
+        XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").delivered, [item(deleted: "A")])
+        XCTAssertNotNil(machine.state["A"])
+        machine.run(.delivery(.streamRequested(7, .live)))
+        XCTAssertNil(machine.state["A"])
     }
 
     func testARequestThatCannotBeStoredIsMadeAgain() {
@@ -146,16 +159,6 @@ final class MachineResetTests: MachineAccountTestCase {
         switchToBob(bob)
         XCTAssertEqual(request().delivered, [item("B", updated: 60)])
         XCTAssertEqual(request().marks, [.replayed])
-        XCTAssertEqual(machine.state["B"]?.seen, 60)
-        XCTAssertEqual(machine.state["B"]?.given, 50)
-    }
-
-    /// The app must not edit what it has forgotten.
-    func testWhatTheAppHadIsNoBaseAfterAReset() {
-        var bob = followed("bob", "B")
-        bob.apply(.delivering(.startedOver))
-        XCTAssertNil(bob["B"]?.seen)
-        XCTAssertEqual(bob["B"]?.undelivered?.kind, .updated(50))
     }
 
     // MARK: Removal

@@ -214,7 +214,6 @@ final class MachineStreamTroubleTests: MachineTestCase {
         // B gets a new version meanwhile, which the app has not accepted.
         machine.fetch([.init("B", 3)], token: "2")
         XCTAssertEqual(Array(machine.state.deliveryQueue.names), ["B"])
-        XCTAssertEqual(machine.state["A"]?.seen, 1)
     }
 
     // MARK: A conflict that keeps this device's model
@@ -229,7 +228,6 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(resolved.requests, ["send A=6@t5"])
         XCTAssertEqual(resolved.loading, [.conflictResolved(name: "A", client: 2, server: 5, .client)])
         XCTAssertEqual(saveAll(from: 10).delivered, [item("A", saved: 10)])
-        XCTAssertEqual(machine.state["A"]?.seen, 10)
     }
 
     /// A merged model counts as an update until the app accepts it, even if a later conflict only changes its

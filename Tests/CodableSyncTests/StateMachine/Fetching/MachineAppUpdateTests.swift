@@ -47,7 +47,6 @@ final class MachineAppUpdateTests: MachineTestCase {
         XCTAssertEqual(machine.state.shownHandle(of: "X"), 5)
         XCTAssertNil(machine.state.shownHandle(of: "Y"))
         XCTAssertEqual(record?.undelivered?.kind, .updated(2))
-        XCTAssertEqual(record?.undelivered?.seen, 2)
         XCTAssertNil(record?.kept)
         XCTAssertEqual(machine.state.tooNewQueue.names, ["Y"])
         XCTAssertEqual(readableEntries.count, 1)
@@ -99,7 +98,6 @@ final class MachineAppUpdateTests: MachineTestCase {
         XCTAssertEqual(record?.readable?.handle, 1)
         _ = open(2)
         XCTAssertNil(record?.undelivered)
-        XCTAssertEqual(record?.seen, 2)
     }
 
     func testARefusedUpdateIsTriedWithTheNextInput() {
@@ -122,10 +120,8 @@ final class MachineAppUpdateTests: MachineTestCase {
         online()
         machine.fetch([.init("A", 2, schema: 2)], token: "2")
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(record?.seen, 2)
         machine.upload("A", 10)
         _ = open(1)
-        XCTAssertNil(record?.seen)
         XCTAssertEqual(record?.pending?.parked?.kind, .serverValueUndecodable)
         XCTAssertEqual(record?.pending?.base, 2)
         machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
@@ -191,25 +187,13 @@ final class MachineAppUpdateTests: MachineTestCase {
         XCTAssertEqual(conflict?.ancestor, 1)
     }
 
-    func testTheKeptVersionStaysSeenWhenTheNewestIsUploadedAgain() {
-        fetchNewer("A", 2)
-        loseZone(.encryptedDataReset)
-        machine.answerFetch(token: "n")
-        XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
-        XCTAssertNil(record?.seen)
-        machine.answerSend { _ in .saved(KnownVersion(20, schema: 2)) }
-        XCTAssertEqual(record?.seen, 1)
-    }
-
     func testAnUndeliveredKeptVersionStaysSoWhenTheNewestIsUploadedAgain() {
         machine.fetch([.init("A", 7)], token: "7")
         fetchNewer("A", 8)
         loseZone(.encryptedDataReset)
         machine.answerFetch(token: "n")
         XCTAssertEqual(record?.undelivered?.kind, .updated(7))
-        XCTAssertNil(record?.undelivered?.seen)
         machine.answerSend { _ in .saved(KnownVersion(20, schema: 2)) }
-        XCTAssertEqual(record?.undelivered?.seen, 7)
     }
 
     func testADeletionDoesNotKeepTheNewestVersionFromBeingUploadedAgain() {

@@ -15,7 +15,6 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
         XCTAssertEqual(record?.handles, [1, 2])
         XCTAssertEqual(actions.delivered, [])
-        XCTAssertEqual(record?.seen, 1)
         fetchNewer("A", 4)
         XCTAssertEqual(record?.readable?.handle, 1)
         XCTAssertEqual(record?.handles, [1, 4])
@@ -49,34 +48,6 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         machine.run(.delivery(.streamEnded(2)))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(3))).delivered, [item("A", updated: 7)])
         machine.run(.delivery(.streamRequested(3)))
-        XCTAssertEqual(record?.seen, 7)
-    }
-
-    func testAnElementAcceptedAfterItArrivedCountsAsSeen() {
-        machine.fetch([.init("A", 7)], token: "7")
-        fetchNewer("A", 8)
-        machine.run(.delivery(.streamEnded(2)))
-        machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(record?.seen, 7)
-    }
-
-    func testALiveElementOfTheKeptVersionCountsAsSeen() {
-        for stream: StreamID in [1, 2] { machine.run(.delivery(.streamEnded(stream))) }
-        machine.fetch([.init("A", 7)], token: "7")
-        fetchNewer("A", 8)
-        XCTAssertEqual(record?.seen, 1)
-        for _ in 0..<3 { machine.run(.delivery(.streamRequested(5, .live))) }
-        XCTAssertEqual(record?.seen, 7)
-        XCTAssertEqual(record?.given, 7)
-    }
-
-    func testAReadOfTheKeptVersionCountsAsSeen() {
-        machine.fetch([.init("A", 7)], token: "7")
-        fetchNewer("A", 8)
-        let known = KnownVersion(7)
-        let given = GivenContents(name: "A", handle: 7, known: 7, version: 7, changeTag: known.changeTag)
-        machine.run(.calls(.read([given])))
-        XCTAssertEqual(record?.seen, 7)
     }
 
     func testAReplayGivesTheKeptVersion() {
@@ -212,7 +183,6 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         let actions = machine.run(.calls(.discard(machine.newCall(), names: ["X"])))
         XCTAssertNil(machine.state.shownHandle(of: "X"))
         XCTAssertEqual(actions.delivered.first, item(deleted: "X"))
-        XCTAssertNil(machine.state["X"]?.seen)
     }
 
     func testADeletionIsParked() {
@@ -249,13 +219,5 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         let actions = machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         XCTAssertEqual(actions.delivered.first, item("A", updated: 1))
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
-        XCTAssertEqual(record?.undelivered?.seen, 1)
-        XCTAssertEqual(record?.seen, 10)
-        // A read gives the app the kept version, which is newer than the discarded edit.
-        let tag = KnownVersion(1).changeTag
-        machine.run(
-            .calls(.read([GivenContents(name: "A", handle: 1, known: 1, version: 1, changeTag: tag)]))
-        )
-        XCTAssertEqual(record?.seen, 1)
     }
 }

@@ -7,7 +7,6 @@ import XCTest
 final class MachineUnreadableTests: MachineTestCase {
     private func decodeFailed() {
         machine.know("A", 1)
-        machine.run(machine.reading("A"))
         let lost = ReadVersion(name: "A", handle: 1, reason: "unreadable", isLost: true)
         XCTAssertEqual(machine.run(.calls(.decodeFailed([lost]))).requests, ["lookUp A"])
     }

@@ -75,7 +75,6 @@ final class MachineConflictLoopTests: MachineTestCase {
         machine.answerSend { _ in .conflict(server: nil) }
         machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         _ = lookedUp(KnownVersion(30, hash: 1))
-        machine.run(machine.reading("A"))
         XCTAssertEqual(machine.upload("A", 50).requests, ["send A=50@t30"])
         let actions = machine.answerSend { _ in .conflict(server: KnownVersion(60, hash: 1)) }
         XCTAssertEqual(actions.requests, ["send A=50@t60"])

@@ -74,18 +74,6 @@ final class MachineConflictTests: MachineTestCase {
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 10)])
     }
 
-    /// CF-08: the app uploads again before it accepts the merged value.
-    func testAnUploadAfterAnUnacceptedMergeHasTheFirstUploadAsAncestor() {
-        conflict()
-        machine.resolve { _ in .merged(6, size: 10, edited: nil) }
-        let actions = machine.upload("A", 7)
-        XCTAssertEqual(actions.conflicts.map(\.ancestor), [])
-        let saved = saveAll(from: 10)
-        XCTAssertEqual(saved.conflicts.map(\.client), [7])
-        XCTAssertEqual(saved.conflicts.map(\.server), [10])
-        XCTAssertEqual(saved.conflicts.map(\.ancestor), [2], "the version that the app has seen")
-    }
-
     func testEditAfterAnAcceptedMergeIsBasedOnTheServersValue() {
         conflict()
         machine.run(.delivery(.streamRequested(1)))

@@ -26,7 +26,7 @@ final class MachineQueueTests: MachineTestCase {
         )
         XCTAssertEqual(saved.delivered, [item("A", saved: 2)])
         let accepted = harness.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(accepted.entries, [.accepted([AcceptedChange(name: "A", order: 1, seen: 2)])])
+        XCTAssertEqual(accepted.entries, [.accepted([AcceptedChange(name: "A", order: 1)])])
         XCTAssertNil(harness.state["A"]?.undelivered)
         XCTAssertEqual(harness.state.pendingCount, 0)
         XCTAssertEqual(harness.faults, [])
@@ -270,7 +270,6 @@ final class MachineQueueTests: MachineTestCase {
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 5)]
         machine.feed(.records(.fetched(request.id, .success(page))))
-        machine.feed(machine.reading("A"))
         machine.commitAll()
         let actions = machine.upload("A", 6)
         XCTAssertEqual(actions.conflicts, [])
@@ -280,7 +279,6 @@ final class MachineQueueTests: MachineTestCase {
     func testEditIsBasedOnTheVersionThatWasRead() {
         machine.know("A", 1)
         machine.fetch([.init("A", 5)], token: "9")
-        machine.run(machine.reading("A"))
         let actions = machine.upload("A", 6)
         XCTAssertEqual(actions.conflicts, [])
         XCTAssertEqual(actions.requests, ["send A=6@t5"])

@@ -204,7 +204,6 @@ final class MachineTemporaryErrorTests: MachineTestCase {
 
     func testARejectedLookUpOfARecordInConflictParksTheChange() {
         machine.know("A", 1)
-        machine.run(machine.reading("A"))
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: KnownVersion(3)) }
         XCTAssertEqual(machine.state["A"]?.isSendable, false)

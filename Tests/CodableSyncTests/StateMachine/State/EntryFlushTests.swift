@@ -11,19 +11,17 @@ final class EntryFlushTests: XCTestCase {
             .listed(["A"]), .page(token: ChangeToken("t"), isComplete: true),
             .fetchCompleted(JournalSamples.date),
             .saved(name: "A", sent: 1, KnownVersion(2)), .accepted([]), .handedOut(OrderRuns()),
-            .seen([SeenContents(key: "A", 1, of: 1, kind: .read)]),
         ]
         for entry in repeated { XCTAssertTrue(entry.isRepeatable, "\(entry)") }
         let others = JournalSamples.entries.filter { entry in
             switch entry {
             case .fetching(.listingBegan): true
-            case .fetching, .delivering, .zones(.subscribed), .sending(.saved), .calls(.seen): false
+            case .fetching, .delivering, .zones(.subscribed), .sending(.saved): false
             case .account, .zones, .sending, .resolving, .calls, .serverWait, .note, .snapshot: true
             }
         }
         XCTAssertGreaterThan(others.count, 30)
         for entry in others { XCTAssertFalse(entry.isRepeatable, "\(entry)") }
-        XCTAssertFalse(JournalEntry.seen([SeenContents(key: "A", 1, of: 1, kind: .copy)]).isRepeatable)
     }
 
     func testABatchIsFlushedIfOneEntryIsNotRepeated() {

@@ -83,7 +83,7 @@ private struct TypeStory {
             let change = LocalChange(kind: .save(handle(), size: 1), edited: nil, base: nil)
             apply(.calls(.queued(key, type: type, change)), giving: type, to: key)
         case 2:
-            let change = LocalChange(kind: .delete, edited: nil, base: state[key]?.seen)
+            let change = LocalChange(kind: .delete, edited: nil, base: state[key]?.known?.handle)
             apply(.calls(.queued(key, type: type, change)), giving: type, to: key)
         case 3, 4, 5: apply(.fetching(.fetched(key, type: type, version())), giving: type, to: key)
         case 6: apply(.fetching(.deletionFetched(key)))

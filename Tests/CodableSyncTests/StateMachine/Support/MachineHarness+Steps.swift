@@ -4,26 +4,6 @@ import RecordCoding
 
 /// Common steps of the machine's tests.
 extension MachineHarness {
-    /// A read that returns the current contents of these records.
-    func reading(_ names: String...) -> SyncInput {
-        .calls(
-            .read(
-                names.map { name in
-                    let known = state[name]?.known
-                    let shown = state.shownHandle(of: name)
-                    let tag = shown == known?.handle ? known?.changeTag : nil
-                    return GivenContents(
-                        name: name,
-                        handle: shown,
-                        known: known?.handle,
-                        version: shown == known?.handle ? shown : state[name]?.pending?.base,
-                        changeTag: tag
-                    )
-                }
-            )
-        )
-    }
-
     /// The records of which a live stream has told something else than reads show.
     func foldingFaults(_ names: [String]) -> [String] {
         folded.keys.sorted().flatMap { stream in

@@ -9,41 +9,18 @@ extension StampWorld {
         stamps(harness.state.shownHandle(of: name))
     }
 
-    mutating func read(_ name: String) {
-        // While a call is running, the app keeps its own value.
-        if underWay[name] != nil { return }
-        feed(harness.reading(name))
-        copies[name] = copy(of: name)
-        log.append("reads \(name) \(copies[name].map { "\($0.sorted())" } ?? "-")")
-    }
-
+    /// The app edits what this device shows, or uploads it as a whole with its change.
     mutating func upload(_ name: String) {
-        let isOnTop = harness.machine.showsUnseenEdit(of: name)
-        if !options.consumes, let value = underWay[name] {
-            copies[name] = value
-        } else if !options.consumes, copies[name] == nil {
-            read(name)
-        }
+        let shown = copy(of: name) ?? []
+        let edit = harness.state.editBasis(of: name)
         let stamp = newStamp()
-        var stamps = (copies[name] ?? []).union([stamp])
-        // The server's stamps that the app has seen: a merge that the app has not received has no ancestor
-        // for the rest.
-        let record = harness.state[name]
-        let version = record?.seen == record?.pending?.handle ? record?.pending?.base : record?.seen
-        let seen = self.stamps(version) ?? []
-        if options.removes, pick(2) == 0, let out = copies[name]?.intersection(seen).max() {
+        var stamps = shown.union([stamp])
+        if options.removes, pick(2) == 0, let out = shown.intersection(self.stamps(edit.base) ?? []).max() {
             stamps.remove(out)
             removed[name, default: []].insert(out)
             expected[name]?.remove(out)
         }
-        var basis: NewChange.Basis?
-        if isOnTop {
-            let edit = harness.state.editBasis(of: name)
-            let original = self.stamps(record?.seen) ?? []
-            let shown = self.stamps(edit.shown) ?? []
-            stamps = shown.union(stamps.subtracting(original)).subtracting(original.subtracting(stamps))
-            basis = NewChange.Basis(edit.base)
-        }
+        let basis = pick(2) == 0 ? NewChange.Basis(edit) : nil
         let handle = newHandle(stamps)
         let call = harness.newCall()
         if let parked = harness.state[name]?.pending, parked.parked != nil {
@@ -51,7 +28,7 @@ extension StampWorld {
             let replaced = (self.stamps(parked.handle) ?? []).subtracting(stamps)
             expected[name]?.subtract(replaced)
         }
-        log.append("uploads \(name) \(stamps.sorted()) as \(handle.number), call \(call)")
+        log.append("\(basis == nil ? "uploads" : "edits") \(name) \(stamps.sorted()) as \(handle.number), call \(call)")
         calls[call] = (name, stamp)
         underWay[name] = stamps
         changedSince.insert(name)

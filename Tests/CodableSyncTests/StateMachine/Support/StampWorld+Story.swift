@@ -15,8 +15,7 @@ extension StampWorld {
         case 6: if options.foreignEdits, pick(2) == 0 { editElsewhere(name) }
         case 7: if options.deletes { deleteElsewhere(name) }
         case 8 where options.hasSecondStream && pick(2) == 0: askSecond()
-        case 8: if !options.consumes { read(name) } else { ask() }
-        case 9: if options.consumes { ask() }
+        case 8, 9: if options.consumes { ask() }
         case 10: if options.discards, pick(2) == 0 { discard(name) }
         case 11: feed(.calls(.retry(harness.newCall(), names: [name])))
         case 12:
@@ -27,7 +26,6 @@ extension StampWorld {
             feed(.calls(.sync(call, parts[pick(3)])))
         case 13: feed(.signal(pick(2) == 0 ? .changes(in: nil) : .reachable))
         case 14...15 where options.removes: crossAnswers(name)
-        case 16...17 where options.removes: if !options.consumes { read(name) }
         case 14: if options.faults, pick(3) == 0 { failCommit() }
         case 15: if options.crashes, pick(4) == 0 { crash() }
         case 16: if options.faults, let id = requests.keys.min() { missDeadline(id) }

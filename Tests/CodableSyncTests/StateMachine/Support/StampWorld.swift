@@ -12,7 +12,7 @@ struct StampWorld {
     struct Options {
         var resolves = Resolver.union
         var keepsDeleted = false
-        /// Whether the app takes its copies from a stream; otherwise it reads.
+        /// Whether the app follows a stream.
         var consumes = false
         var deletes = true
         var discards = true
@@ -81,7 +81,7 @@ struct StampWorld {
 
     // The app.
     let names: [String]
-    /// The app's copies by name: read and not edited yet, or accepted from its stream.
+    /// The app's copies by name: accepted from its stream, or made by its edits.
     var copies: [String: Stamps] = [:]
     var held: [DeliveryItem] = []
     /// Elements that are being decoded, with the calls that had ended when decoding began.
@@ -240,7 +240,6 @@ struct StampWorld {
         (requests, answers, calls, waiting, underWay) = ([:], [:], [:], [], [:])
         (held, decoding, handles) = ([], [], [:])
         (secondHolds, secondHasTaken) = ([:], [:])
-        if !options.consumes { copies = [:] }
         stream += 1
         feed(.calls(.start))
     }

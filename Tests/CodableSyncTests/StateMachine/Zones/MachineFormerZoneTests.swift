@@ -82,7 +82,6 @@ final class MachineFormerZoneTests: MachineTestCase {
     func testAConflictIsResolvedOnceTheFeedConfirmsTheZone() {
         for reason in [DatabaseChanges.Deletion.Reason.encryptedDataReset, nil] {
             let start = machine
-            machine.run(machine.reading("A"))
             machine.upload("A", 3)
             let answer = machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
             XCTAssertEqual(answer.requests, ["readDatabaseChanges"])
@@ -104,7 +103,6 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     /// An answer that arrives while the feed is being read may be newer than the feed's report.
     func testAnAnswerDuringAFeedReadWaitsForTheNextRead() {
-        machine.run(machine.reading("A"))
         expire()
         machine.upload("A", 3)
         machine.answerFetch([.init("A", 1), .init("B", 2)], token: "n")
@@ -281,7 +279,6 @@ final class MachineFormerZoneTests: MachineTestCase {
 
     /// While an answer waits for the feed, the status gives the reason why the feed cannot be read.
     func testTheStatusShowsWhyTheFeedCannotBeRead() {
-        machine.run(machine.reading("A"))
         machine.upload("A", 3)
         machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }

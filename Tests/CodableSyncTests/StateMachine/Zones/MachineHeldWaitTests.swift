@@ -20,7 +20,6 @@ final class MachineHeldWaitTests: MachineTestCase {
         machine.run(.calls(.start))
         machine.confirmAccount()
         machine.answerFetch(token: "9")
-        machine.run(machine.reading("A", "B"))
         machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 11), .save("B", 12)])))
     }
 

@@ -64,7 +64,6 @@ final class MachineLostVersionTests: MachineTestCase {
             machine = start
             park("A", 3)
             loseZone()
-            machine.run(machine.reading("A"))
             if !isSent { machine.upload("A", 7) }
             machine.answerFetch(token: "n")
             if isSent { machine.upload("A", 7) }
@@ -77,39 +76,6 @@ final class MachineLostVersionTests: MachineTestCase {
             XCTAssertNil(machine.state["A"]?.lost)
             XCTAssertEqual(machine.faults, [])
         }
-    }
-
-    /// Z1: an element is delivered while the loss is being stored, and accepted after another device has
-    /// re-created the zone.
-    func testAnElementDeliveredDuringALossIsNoAncestor() {
-        machine.run(.delivery(.streamEnded(1)))
-        machine.fetch([.init("A", 3)], token: "3")
-        machine.run(.signal(.changes(in: nil)))
-        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        machine.feed(.records(.fetched(request.id, .failure(reset))))
-        machine.feed(.delivery(.streamRequested(2)))
-        XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 3)])
-        machine.finishSetup()
-        machine.answerFetch([.init("A", 20)], token: "n")
-        machine.resolve { _ in .server }
-        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .updated(20))
-        machine.run(.delivery(.streamRequested(2)))
-        XCTAssertNil(machine.state["A"]?.seen)
-    }
-
-    /// Z1: the app was shown the server's version in place of an edit that a conflict parked.
-    func testTheVersionUnderAParkedEditStaysSeen() {
-        machine.upload("A", 3)
-        machine.answerSend { _ in .conflict(server: KnownVersion(4)) }
-        machine.resolve { _ in .failed(ParkReason(kind: .resolverFailed, message: "no")) }
-        machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(machine.state["A"]?.seen, 4)
-        loseZone()
-        machine.answerFetch(token: "n")
-        saveAll(from: 10)
-        XCTAssertEqual(machine.state["A"]?.known?.handle, 10)
-        XCTAssertEqual(machine.state["A"]?.seen, 10)
     }
 
     /// Z1: models from before sync are not edits of the lost version.

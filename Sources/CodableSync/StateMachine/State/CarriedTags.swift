@@ -1,0 +1,84 @@
+/// The change tags that an app's models may still carry although the cloud has a later version, and what each means
+/// now.
+///
+/// This device's own saves replace the tag, but not what the app has: such a tag means the version that replaced it.
+package struct CarriedTags: Equatable, Sendable {
+    package struct Tag: Equatable, Sendable {
+        package var tag: String
+        /// The version that a model with the tag was made from; `nil` for the latest one that this app can read.
+        package var version: ContentHandle?
+
+        package init(_ tag: String, _ version: ContentHandle? = nil) {
+            self.tag = tag
+            self.version = version
+        }
+    }
+
+    package var tags: [Tag] = []
+    /// The other device's version under this device's later saves, while a tag means one from before it.
+    package var ownBase: ContentHandle?
+
+    /// How many tags of own saves are kept for each of the latest version and the one before it.
+    private static var maximum: Int { 8 }
+
+    package init(_ tags: [Tag] = [], ownBase: ContentHandle? = nil) {
+        self.tags = tags
+        self.ownBase = ownBase
+    }
+
+    /// The tags of the latest version only, as for one that was lost with its zone.
+    var ofLatest: CarriedTags { CarriedTags(tags.filter { $0.version == nil }) }
+
+    var named: [ContentHandle] { (tags.map(\.version) + [ownBase]).compactMap { $0 } }
+
+    /// Notes that a later version has replaced the latest one.
+    ///
+    /// - Parameters:
+    ///   - former: The version that was replaced.
+    ///   - isOwn: Whether this device saved the later one, or it has equal contents.
+    mutating func replace(_ former: KnownVersion, isOwn: Bool) {
+        var current = ofLatest.tags.suffix(Self.maximum - 1)
+        if !former.changeTag.isEmpty { current.append(Tag(former.changeTag)) }
+        if isOwn {
+            tags.removeAll { $0.version == nil }
+            if !tags.isEmpty { ownBase = ownBase ?? former.handle }
+            tags += current
+        } else {
+            self = CarriedTags(current.map { Tag($0.tag, former.handle) })
+        }
+    }
+
+    /// Notes that the latest version is this device's own save on top of another, as which the feed has not told it.
+    mutating func confirm(over base: ContentHandle) {
+        for index in tags.indices where tags[index].version == base { tags[index].version = nil }
+    }
+
+    mutating func keep(_ isStored: (ContentHandle) -> Bool) {
+        tags.removeAll { !($0.version.map(isStored) ?? true) }
+        if let base = ownBase, !isStored(base) { self = ofLatest }
+    }
+}
+
+extension RecordState {
+    /// Replaces the known version by a later one, which this device or another has saved.
+    mutating func replaceKnown(by version: KnownVersion, isOwn: Bool) {
+        if let former = readable, version.carriesTag { carried.replace(former, isOwn: isOwn) }
+        known = version
+    }
+
+    /// Replaces the known version by one that this device saved on a base, unless the feed has told it before.
+    mutating func confirmKnown(as version: KnownVersion, over base: ContentHandle?) {
+        guard known?.isSameVersion(as: version) == true else {
+            return replaceKnown(by: version, isOwn: true)
+        }
+        known = version
+        if let base { carried.confirm(over: base) }
+    }
+
+    /// The version that a model with a change tag was made from; `nil` if it is not known any more.
+    func version(carriedAs tag: String) -> ContentHandle? {
+        if let readable, readable.changeTag == tag { return readable.handle }
+        guard let former = carried.tags.last(where: { $0.tag == tag }) else { return nil }
+        return former.version ?? readable?.handle
+    }
+}
