@@ -19,7 +19,8 @@ extension JSONReader {
                 record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
                 isKnownLost = record.known == nil
             case "carried":
-                record.carried = try json.unlessMalformed("carried", &problems) { try $0.carried() } ?? CarriedTags()
+                record.carried =
+                    try json.unlessMalformed("carried", &problems) { try $0.carried() } ?? CarriedTags()
             case "lost":
                 record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
             case "kept":

@@ -29,10 +29,8 @@ extension StateLocation {
         if opened.recovery.isDamaged {
             entries += opened.repairs + state.zones.numbers.map { .fetching(.listingBegan($0)) }
         }
-        // The app may show records that the state does not have any more. Whether it has a loop over `changes` is
-        // unknown if the line about the state as a whole is lost.
-        let mayBeFollowed = state.summary.isFollowed || state.summary.identity == nil
-        let isOutdated = opened.recovery.isDamaged && mayBeFollowed
+        // The app shows records that the state may not have any more.
+        let isOutdated = opened.recovery.isDamaged && state.summary.isFollowed
         if startsOver || isOutdated { entries.append(.delivering(.startedOver)) }
         try opened.store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
         for entry in entries { state.apply(entry) }

@@ -11,14 +11,17 @@ extension SyncEngine {
     /// anything is written.
     ///
     /// To change an existing record, use ``edit(_:ifMissing:_:)``, or ``upload(_:editedFrom:ifMissing:)`` for a draft
-    /// from a screen: only these know which fields have changed, and since which version.
+    /// from a screen: only these know which fields have changed, and since which version. A whole model replaces the
+    /// record as this device shows it, whatever the app has read or received before: if another device's change has
+    /// been fetched and the model is older, the upload reverts that change, and no resolver is asked. What is fetched
+    /// after the upload is a conflict, which the resolver decides. An upload over this device's own unconfirmed edit
+    /// has the base of that edit. If a deletion by another device has been fetched that the app's streams have yet to
+    /// deliver, `RecordCodable.resolveDeletion(of:)` decides; an app without streams creates the record again.
     ///
-    /// The base of an upload is the last version that the app was given: read from the engine, accepted from
-    /// ``changes``, or uploaded by the app itself, also as a draft. So an upload does not overwrite a change by
-    /// another device that the engine has fetched but not given to the app; the resolver decides. A loop over
-    /// ``changes`` accepts an element when it requests the next one. The result of ``edit(_:ifMissing:_:)`` does not
-    /// count as given: the upload changes only the fields that differ from the version that the app was given. The
-    /// base of a `SystemFieldsStoring` model is the version that the model carries.
+    /// A `SystemFieldsStoring` model changes only the fields in which it differs from the version whose change tag it
+    /// carries, also if that version has been replaced once since. A field that this device has changed itself is
+    /// compared with this device's value, since the tag does not tell whether the app read the model before or after
+    /// that. If the version is older, the resolver decides, without an ancestor.
     ///
     /// If a newer version of the app, with a higher `RecordCodable.schemaVersion`, has written the record,
     /// the upload is durable and shown, and parked with

@@ -68,8 +68,7 @@ final class EditRaceTests: EngineScenario {
     }
 
     /// Reads, changes and saves the model, as a screen does.
-    private static func saveColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws
-    {
+    private static func saveColors(on engine: SyncEngine<Note>, _ name: String, _ rounds: Int) async throws {
         for round in 1...rounds {
             let read = try await engine.model(named: name)
             var model = try XCTUnwrap(read)

@@ -36,7 +36,9 @@ final class OwnVersionScenarios: EngineScenario {
         let (phone, tablet) = try await makePair(Note("A", "off"))
         try await phone.engine.edit(named: "A") { $0.title = "on" }
         phone.database.plan(.modify, .loseAnswer)
-        do { _ = try await phone.engine.sendChanges() } catch let error as SyncError where error.code == .cloud {}
+        do { _ = try await phone.engine.sendChanges() } catch let error as SyncError
+            where error.code == .cloud
+        {}
         try await phone.engine.edit(named: "A") { $0.title = "off" }
         try await phone.engine.sendChanges()
         try await settle(phone, tablet)

@@ -2,16 +2,16 @@ import RecordCoding
 
 /// Applying the app's calls to the state.
 extension SyncState {
-    /// The entries for a change that the app makes; none for an initial model that the user has changed
-    /// since.
+    /// The entry for a change that the app makes.
     ///
     /// - Parameters:
     ///   - change: The change.
     ///   - key: The record.
     ///   - isFollowed: Whether a stream tells the app what changes; otherwise what this device does not show is gone
     ///     for the app as well.
-    func entries(for change: NewChange, to key: RecordKey, isFollowed: Bool) -> [JournalEntry] {
-        if change.isInitial, self[key]?.pending != nil { return [] }
+    /// - Returns: The entry; `nil` for an initial model that the user has changed since.
+    func entry(for change: NewChange, to key: RecordKey, isFollowed: Bool) -> JournalEntry? {
+        if change.isInitial, self[key]?.pending != nil { return nil }
         if let basis = change.basis {
             var edit = LocalChange(
                 kind: change.kind,
@@ -21,11 +21,11 @@ extension SyncState {
             )
             edit.sides = basis.sides
             edit.isMerged = basis.isMerged
-            return [.calls(.edited(key, type: change.recordType, edit))]
+            return .calls(.edited(key, type: change.recordType, edit))
         }
         var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
         if !change.isInitial { setBase(of: &pending, to: change, isFollowed) }
-        return [.calls(.queued(key, type: change.recordType, pending))]
+        return .calls(.queued(key, type: change.recordType, pending))
     }
 
     /// Whether a change replaces an edit that was parked by a conflict.
@@ -78,9 +78,6 @@ extension RecordState {
 }
 
 extension JournalEntry {
-    /// Whether the entry queues a change of this device.
-    var isQueued: Bool { queuedKey != nil }
-
     /// The record of which the entry queues a change of this device.
     var queuedKey: RecordKey? {
         switch self {

@@ -66,9 +66,8 @@ extension SyncStateMachine {
         }
         for change in rest {
             let key = context.state.key(change.name)
-            let queued = context.state.entries(for: change, to: key, isFollowed: isFollowed)
-            entries += queued
-            guard queued.contains(where: \.isQueued) else { continue }
+            guard let entry = state.entry(for: change, to: key, isFollowed: isFollowed) else { continue }
+            entries.append(entry)
             if context.state.replacesSetAside(change, of: key) {
                 let message = "A newer edit replaced a parked one."
                 entries.append(context.note(.discarded, change.name, message))

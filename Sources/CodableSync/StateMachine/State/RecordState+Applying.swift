@@ -120,8 +120,10 @@ extension RecordState {
 
     /// Queues the record's deletion for delivery to the app.
     ///
-    /// - Parameter version: The version that was deleted, on which an upload is based until the app accepts the
-    ///   deletion; `nil` if it cannot be an ancestor.
+    /// - Parameters:
+    ///   - version: The version that was deleted, on which an upload is based until the app accepts the deletion;
+    ///     `nil` if it cannot be an ancestor.
+    ///   - order: The delivery order.
     mutating func deliverDeletion(of version: ContentHandle?, order: UInt64) {
         undelivered = Undelivered(kind: .deleted, former: version, order: order)
     }

@@ -28,7 +28,9 @@ extension StampWorld {
             let replaced = (self.stamps(parked.handle) ?? []).subtracting(stamps)
             expected[name]?.subtract(replaced)
         }
-        log.append("\(basis == nil ? "uploads" : "edits") \(name) \(stamps.sorted()) as \(handle.number), call \(call)")
+        log.append(
+            "\(basis == nil ? "uploads" : "edits") \(name) \(stamps.sorted()) as \(handle.number), call \(call)"
+        )
         calls[call] = (name, stamp)
         underWay[name] = stamps
         changedSince.insert(name)

@@ -41,7 +41,9 @@ extension StampWorld {
             _ = store(item.name, nil, isOwn: true)
             return .deleted
         }
-        if let known = item.known, values[known.handle] == stamps, !item.isBehindUnanswered { return .unchanged }
+        if let known = item.known, values[known.handle] == stamps, !item.isBehindUnanswered {
+            return .unchanged
+        }
         if let known = item.known, cloud[item.name] == nil, !known.changeTag.isEmpty { return .missing }
         if let there = cloud[item.name], "t\(there.tag)" != item.known?.changeTag {
             return .conflict(there, isAttached: pick(3) != 0)
