@@ -31,7 +31,9 @@ enum StateRepair {
             entries.append(.snapshot(.zone(number, zone)))
         }
         // With the line about the state as a whole, it is lost whether the app has a loop over `changes`.
-        if state.summary.identity == nil, !state.summary.isFollowed { entries.append(.delivering(.startedOver)) }
+        if state.summary.identity == nil, !state.summary.isFollowed {
+            entries.append(.delivering(.startedOver))
+        }
         return entries
     }
 }
