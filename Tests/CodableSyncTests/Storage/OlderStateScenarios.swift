@@ -27,16 +27,16 @@ final class OlderStateScenarios: StateFileScenario {
 
     private func logNames(_ files: StateFiles) -> [String] { files.names.filter { $0.hasSuffix(".jsonl") } }
 
-    func testAStateOfTheFirstFormatIsRefused() async throws {
-        for isCompacted in [false, true] {
+    func testAStateOfAnEarlierFormatIsRefused() async throws {
+        for (isCompacted, version) in [(false, 1), (true, 1), (false, 2), (true, 2)] as [(Bool, UInt64)] {
             let files = try await prepare(compacted: isCompacted)
-            try relabel(files, logNames(files), version: 1)
-            let row = "compacted: \(isCompacted)"
+            try relabel(files, logNames(files), version: version)
+            let row = "compacted: \(isCompacted), version \(version)"
             let refused = try await refusal(files, row)
             let error = try XCTUnwrap(refused)
             XCTAssertEqual(error.code, .storageFailed, row)
             for text in [
-                "format version 1", "reads from 2", "an older version of the library", files.directory,
+                "format version \(version)", "reads from 3", "an older version of the library", files.directory,
                 "Send its edits with the version of the app that wrote it",
             ] {
                 XCTAssertTrue(error.message.contains(text), "\(row): \(error)")
@@ -62,9 +62,9 @@ final class OlderStateScenarios: StateFileScenario {
 
     func testAStateOfALaterFormatIsRefused() async throws {
         let files = try await prepare()
-        try relabel(files, logNames(files), version: 3)
+        try relabel(files, logNames(files), version: 4)
         let message = try await refusalMessage(.stateTooNew, files)
-        XCTAssertEqual(message?.contains("format version 3"), true, message ?? "-")
+        XCTAssertEqual(message?.contains("format version 4"), true, message ?? "-")
     }
 
     /// Nobody gets the error of a stream's request, so an event says it.
