@@ -36,7 +36,8 @@ final class OlderStateScenarios: StateFileScenario {
             let error = try XCTUnwrap(refused)
             XCTAssertEqual(error.code, .storageFailed, row)
             for text in [
-                "format version \(version)", "reads from 3", "an older version of the library", files.directory,
+                "format version \(version)", "reads from 3", "an older version of the library",
+                files.directory,
                 "Send its edits with the version of the app that wrote it",
             ] {
                 XCTAssertTrue(error.message.contains(text), "\(row): \(error)")
