@@ -151,26 +151,30 @@
             }
         }
 
+        /// Uploads what the app has with another stamp, as an edit of that: the copy may be old.
         func upload() {
             let name = story.names[story.chance(story.names.count)]
             call("upload") { app, engine in
-                var model = Model(name: name)
                 let stay = app.stay
                 app.forgetFormerUser()
+                var original: Model?
                 if app.consumes, !app.isLive || app.mirror[name] != nil {
-                    model = app.mirror[name] ?? model
+                    original = app.mirror[name]
                 } else if let remembered = app.remembered.removeValue(forKey: name) {
-                    model = remembered
+                    original = remembered
                 } else {
-                    model = try await engine.model(named: name) ?? model
+                    original = try await engine.model(named: name)
                 }
+                var model = original ?? Model(name: name)
                 app.story.lastStamp += 1
                 let number = app.story.lastStamp
                 let stamp = "\(app.index).\(number)"
                 model[edits: app.index].append(stamp)
                 app.say("uploads \(name) with \(model.stamps)")
                 let life = app.life
-                try await app.noting(stamp, of: name) { try await engine.upload(model) }
+                try await app.noting(stamp, of: name) { [model, original] in
+                    try await engine.upload(model, editedFrom: original, ifMissing: .create)
+                }
                 // A process that has lost power receives no result.
                 guard life == app.life else { return }
                 app.remembered[name] = nil
