@@ -63,9 +63,11 @@ struct DraftOverlay: Sendable {
     var contents: StoredContents
 
     /// The contents to load for an overlay.
-    static func handles(of record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
+    static func handles(of draft: Draft, _ record: RecordState?, _ basis: EditBasis) -> [ContentHandle] {
+        if case .whole = draft.original { return [basis.shown].compactMap { $0 } }
         let sent = record?.sent.flatMap { [$0.handle, $0.base] } ?? []
-        let stored: [ContentHandle?] = [record?.lastKnown?.handle] + (record?.carried.named ?? [])
+        let stored: [ContentHandle?] =
+            [record?.lastKnown?.handle, record?.readable?.handle] + (record?.carried.named ?? [])
         let earlier: [ContentHandle?] = record?.pending?.earlier ?? []
         return ([basis.shown, basis.base, basis.contested] + stored + sent + earlier).compactMap { $0 }
     }

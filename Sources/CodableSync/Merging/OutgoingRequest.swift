@@ -75,7 +75,9 @@ struct OutgoingRequest: Sendable {
             }
             var fields = edit.fields.differences(from: server.fields)
             // The server may have what an earlier request has made of the equal version.
-            if fields.isEmpty, item.isBehindUnanswered { fields = edit.fields.withValues }
+            if fields.isEmpty, item.isBehindUnanswered {
+                fields = edit.fields.withValues.isEmpty ? edit.fields : edit.fields.withValues
+            }
             save(fields, of: edit, as: recordID, over: server)
         }
     }

@@ -15,6 +15,7 @@ extension SyncStateMachine {
                 let renewed = context.state.renewed
                 context.state.renewed = []
                 delivering.takeRenewed(renewed, &context)
+                delivering.dropUnasked(renewed, &context)
             } else if !context.state.reshown.isEmpty {
                 let reshown = context.state.reshown
                 context.state.reshown = []

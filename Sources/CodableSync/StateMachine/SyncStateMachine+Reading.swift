@@ -22,6 +22,11 @@ extension SyncStateMachine {
         delivering.hasTold(names.lazy.map { state.key($0) }, by: id)
     }
 
+    /// The version on which an edit of a record would be based now.
+    package func editBasis(of name: String) -> EditBasis {
+        state.editBasis(of: name, isTelling: delivering.isTelling(state.key(name), state))
+    }
+
     /// Whether a batch is being stored.
     package var isStoring: Bool { !context.journal.uncommitted.isEmpty }
 

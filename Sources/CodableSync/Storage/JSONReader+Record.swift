@@ -55,6 +55,7 @@ extension JSONReader {
                     return CarriedTags.Tag(tag, try json.element { try $0.optionalHandle() })
                 }
             case "ownBase": carried.ownBase = try json.handle()
+            case "doubt": carried.doubt = try json.handle()
             default: try json.skipValue()
             }
         }

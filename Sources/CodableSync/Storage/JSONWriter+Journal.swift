@@ -217,6 +217,7 @@ extension JSONWriter {
             json.endArray()
         }
         member("ownBase", carried.ownBase)
+        member("doubt", carried.doubt)
         endObject()
     }
 

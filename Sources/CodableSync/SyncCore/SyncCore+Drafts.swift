@@ -53,7 +53,6 @@ extension SyncCore {
         do {
             guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
             let overlaid = try await Self.overlay(drafts, bases, records, from: journal, model)
-            // What the app has may have changed as well as the record itself.
             guard recordStates(names) == records else { return nil }
             return overlaid
         } catch let error as SyncError {
@@ -76,16 +75,20 @@ extension SyncCore {
         _ model: any SyncedModel
     ) async throws -> [ExactName: OverlaidDraft] {
         var overlaid: [ExactName: OverlaidDraft] = [:]
-        for (index, draft) in drafts.enumerated() {
-            let handles = DraftOverlay.handles(of: records[index], bases[index])
-            let overlay = DraftOverlay(
-                rules: model,
-                draft: draft,
-                record: records[index],
-                basis: bases[index],
-                contents: try await journal.load(handles)
-            )
-            overlaid[ExactName(bases[index].name)] = try overlay.overlay()
+        for start in stride(from: 0, to: drafts.count, by: JournalDisk.readingPart) {
+            let part = start..<min(start + JournalDisk.readingPart, drafts.count)
+            let handles = part.flatMap { DraftOverlay.handles(of: drafts[$0], records[$0], bases[$0]) }
+            let contents = try await journal.load(handles)
+            for index in part {
+                let overlay = DraftOverlay(
+                    rules: model,
+                    draft: drafts[index],
+                    record: records[index],
+                    basis: bases[index],
+                    contents: contents
+                )
+                overlaid[ExactName(bases[index].name)] = try overlay.overlay()
+            }
         }
         return overlaid
     }
@@ -119,7 +122,7 @@ extension SyncCore {
         let handle = stage(edit.record, &contents)
         let name = edit.record.recordID.recordName
         var basis = NewChange.Basis(edit.base, contested: contested)
-        let shown = machine?.state.editBasis(of: name)
+        let shown = machine?.editBasis(of: name)
         basis.sides = shown?.sides ?? []
         if let ancestor = edit.ancestorOfShown, let handle = shown?.shown {
             basis.sides.append(.init(edit: handle, ancestor: stage(ancestor, &contents)))

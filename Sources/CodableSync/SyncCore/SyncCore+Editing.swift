@@ -68,8 +68,8 @@ extension SyncCore {
 
     /// The bases of edits of these records.
     func current(_ names: [String]) throws -> [EditBasis] {
-        guard let state = machine?.state else { throw SyncError.closed }
-        return names.map { state.editBasis(of: $0) }
+        guard let machine else { throw SyncError.closed }
+        return names.map { machine.editBasis(of: $0) }
     }
 }
 

@@ -15,8 +15,8 @@ extension SyncEngine {
     /// record as this device shows it, whatever the app has read or received before: if another device's change has
     /// been fetched and the model is older, the upload reverts that change, and no resolver is asked. What is fetched
     /// after the upload is a conflict, which the resolver decides. An upload over this device's own unconfirmed edit
-    /// has the base of that edit. If a deletion by another device has been fetched that the app's streams have yet to
-    /// deliver, `RecordCodable.resolveDeletion(of:)` decides; an app without streams creates the record again.
+    /// has the base of that edit. If a deletion by another device has been fetched that ``changes`` or ``liveChanges`` has
+    /// yet to deliver, `RecordCodable.resolveDeletion(of:)` decides; otherwise the upload creates the record again.
     ///
     /// A `SystemFieldsStoring` model changes only the fields in which it differs from the version whose change tag it
     /// carries, also if that version has been replaced once since. A field that this device has changed itself is

@@ -33,10 +33,10 @@ final class DefaultValueTests: XCTestCase {
         state.change("a") { $0 = record }
         let basis = state.editBasis(of: "a")
         var contents = StoredContents()
-        for handle in DraftOverlay.handles(of: record, basis) {
+        let draft = Draft(record: try coding.encode(draft, edited: nil), original: original)
+        for handle in DraftOverlay.handles(of: draft, record, basis) {
             contents.records[handle] = stored[handle]
         }
-        let draft = Draft(record: try coding.encode(draft, edited: nil), original: original)
         let overlay = DraftOverlay(
             rules: coding,
             draft: draft,

@@ -34,13 +34,14 @@ final class DraftOverlayTests: XCTestCase {
         state.change("A") { $0 = record }
         let basis = state.editBasis(of: "A")
         var contents = StoredContents()
-        for handle in DraftOverlay.handles(of: record, basis) {
+        let fields = try coding.encode(original, edited: nil).fields
+        let draft = Draft(record: try coding.encode(draft, edited: nil), original: .fields(fields))
+        for handle in DraftOverlay.handles(of: draft, record, basis) {
             contents.records[handle] = stored[handle]
         }
-        let fields = try coding.encode(original, edited: nil).fields
         let overlay = DraftOverlay(
             rules: coding,
-            draft: Draft(record: try coding.encode(draft, edited: nil), original: .fields(fields)),
+            draft: draft,
             record: record,
             basis: basis,
             contents: contents

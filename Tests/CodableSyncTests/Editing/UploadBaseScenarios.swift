@@ -131,6 +131,54 @@ final class UploadBaseScenarios: EngineScenario {
         XCTAssertEqual(model, Note("A", "mine"))
     }
 
+    /// A live stream has told the deletion, or begins without the record.
+    func testALiveAppCreatesADeletedRecordThatItWasToldOf() async throws {
+        for wasFollowed in [false, true] {
+            for isOpen in [false, true] {
+                let (phone, tablet) = (try makeDevice(Note.self), try makeDevice(Note.self))
+                let name = "\(wasFollowed) \(isOpen)"
+                try await tablet.engine.upload(Note(name, "title"))
+                try await settle(tablet, phone)
+                if wasFollowed { _ = try await phone.drain() }
+                let engine = phone.engine
+                if !isOpen { try await deleteElsewhere(name, tablet, phone) }
+                let loop = Task { for await _ in engine.liveChanges {} }
+                try await waitForLoop(engine)
+                if isOpen { try await deleteElsewhere(name, tablet, phone) }
+                try await waitForLoop(engine)
+                try await phone.engine.upload(Note(name, "mine"))
+                try await settle(phone, tablet)
+                let model = try await tablet.engine.model(named: name)
+                XCTAssertEqual(model, Note(name, "mine"))
+                loop.cancel()
+                await loop.value
+            }
+        }
+    }
+
+    private func deleteElsewhere(_ name: String, _ tablet: Device<Note>, _ phone: Device<Note>) async throws {
+        try await tablet.engine.delete(named: [name])
+        try await settle(tablet, phone)
+    }
+
+    private func waitForLoop(_ engine: SyncEngine<Note>) async throws {
+        await engine.reach("the loop waits for the next element") { [hub = engine.face.hub] core in
+            !hub.isIdle && core.isIdle
+        }
+    }
+
+    /// The resolver has let the deletion win over an edit, and the app has yet to be told.
+    func testAnUploadAfterADeletionHasWonIsDecidedToo() async throws {
+        let (phone, tablet) = try await makePair(Note("A", "title"))
+        try await phone.engine.edit(named: "A") { $0.title = "edited" }
+        try await tablet.engine.delete(named: ["A"])
+        try await settle(tablet, phone)
+        try await phone.engine.upload(Note("A", "mine"))
+        try await settle(phone, tablet)
+        let model = try await tablet.engine.model(named: "A")
+        XCTAssertNil(model)
+    }
+
     // MARK: Change tags
 
     /// Each own save replaces the tag, but not what the screen has.
@@ -185,5 +233,91 @@ final class UploadBaseScenarios: EngineScenario {
         try await settle(phone)
         try await assertServer(["title": "off"])
         assertNoConflict(phone)
+    }
+
+    /// Another device saves the same, and more: the screen's tag then means this device's edit.
+    func testASwitchIsTurnedOffAfterAnotherDeviceHasTurnedItOn() async throws {
+        for note in ["note", "theirs"] {
+            let (phone, tablet) = try await makePair(Tagged(id: "A", title: "off", note: "note"))
+            let read = try await phone.engine.model(named: "A")
+            var model = try XCTUnwrap(read)
+            model.title = "on"
+            try await phone.engine.upload(model)
+            try await tablet.engine.edit(named: "A") { item in
+                item.title = "on"
+                item.note = note
+            }
+            try await settle(tablet)
+            try await phone.engine.fetchChanges()
+            pass()
+            model.title = "off"
+            try await phone.engine.upload(model)
+            try await settle(phone, tablet)
+            try await assertServer(["title": "off", "note": note])
+            try await phone.engine.delete(named: ["A"])
+            try await settle(phone, tablet)
+        }
+    }
+
+    /// The feed tells only another device's version on top of the save whose answer was lost.
+    func testASwitchIsTurnedOffAfterALostAnswerAndAnotherDevicesChange() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "A", title: "off", note: "note"))
+        let read = try await phone.engine.model(named: "A")
+        var model = try XCTUnwrap(read)
+        model.title = "on"
+        try await phone.engine.upload(model)
+        try await loseAnswer(phone)
+        try await settle(tablet)
+        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
+        try await settle(tablet)
+        try await phone.engine.fetchChanges()
+        pass()
+        model.title = "off"
+        try await phone.engine.upload(model)
+        try await settle(phone, tablet)
+        try await assertServer(["title": "off", "note": "theirs"])
+    }
+
+    /// The feed tells the second save as if it were another device's, on top of another device's.
+    func testATagFromBeforeAnotherDevicesChangeIsStillKnownAfterALostAnswer() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "A", title: "first", note: "note"))
+        let read = try await phone.engine.model(named: "A")
+        var model = try XCTUnwrap(read)
+        try await tablet.engine.edit(named: "A") { $0.note = "theirs" }
+        try await settle(tablet)
+        try await phone.engine.fetchChanges()
+        pass()
+        model.title = "second"
+        try await phone.engine.upload(model)
+        try await loseAnswer(phone)
+        try await phone.engine.fetchChanges()
+        try await settle(phone)
+        pass()
+        model.title = "third"
+        try await phone.engine.upload(model)
+        try await settle(phone, tablet)
+        try await assertServer(["title": "third", "note": "theirs"])
+    }
+
+    /// A screen that saves again and again holds the first tag.
+    func testTheTagOfAScreenThatSavesOftenIsStillKnown() async throws {
+        let (phone, _) = try await makePair(Tagged(id: "A", title: "0", note: "note"))
+        let read = try await phone.engine.model(named: "A")
+        var model = try XCTUnwrap(read)
+        for number in 1...12 {
+            model.title = "\(number)"
+            model.note = number == 12 ? nil : "note"
+            try await phone.engine.upload(model)
+            try await settle(phone)
+        }
+        try await assertServer(["title": "12", "note": nil])
+        assertNoConflict(phone)
+    }
+
+    private func loseAnswer<Model>(_ phone: Device<Model>) async throws {
+        phone.database.plan(.modify, .loseAnswer)
+        do { _ = try await phone.engine.sendChanges() } catch let error as SyncError
+            where error.code == .cloud
+        {}
     }
 }

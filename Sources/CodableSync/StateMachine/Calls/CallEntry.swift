@@ -83,11 +83,12 @@ extension SyncState {
             guard record.pending != nil else { return }
             // A model made by a conflict that the app has not accepted is discarded with the edit.
             let wasOnTop = record.isPendingOnTop && (record.undelivered == nil || record.isPendingNews)
+            let base = record.pending?.base
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false
             // Reads showed the edit; from now on they show the cloud's latest version.
-            if wasOnTop { record.deliverServerValue(order: order) }
+            if wasOnTop { record.deliverServerValue(order: order, over: base) }
         }
     }
 }

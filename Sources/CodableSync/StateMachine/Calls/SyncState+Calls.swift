@@ -7,10 +7,9 @@ extension SyncState {
     /// - Parameters:
     ///   - change: The change.
     ///   - key: The record.
-    ///   - isFollowed: Whether a stream tells the app what changes; otherwise what this device does not show is gone
-    ///     for the app as well.
+    ///   - isTelling: Whether a stream has yet to tell the app about a deletion of the record.
     /// - Returns: The entry; `nil` for an initial model that the user has changed since.
-    func entry(for change: NewChange, to key: RecordKey, isFollowed: Bool) -> JournalEntry? {
+    func entry(for change: NewChange, to key: RecordKey, isTelling: Bool) -> JournalEntry? {
         if change.isInitial, self[key]?.pending != nil { return nil }
         if let basis = change.basis {
             var edit = LocalChange(
@@ -24,7 +23,7 @@ extension SyncState {
             return .calls(.edited(key, type: change.recordType, edit))
         }
         var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
-        if !change.isInitial { setBase(of: &pending, to: change, isFollowed) }
+        if !change.isInitial { setBase(of: &pending, to: change, isTelling) }
         return .calls(.queued(key, type: change.recordType, pending))
     }
 
@@ -58,9 +57,9 @@ extension SyncState {
 
     /// Sets the base of an upload or a deletion of the whole record: what this device shows, or the base of its
     /// unconfirmed edit, whatever the app has received.
-    private func setBase(of pending: inout LocalChange, to change: NewChange, _ isFollowed: Bool) {
-        let basis = editBasis(of: change.name)
-        if change.isUnreadable || (basis.isDeletionNews && !isFollowed) { return }
+    private func setBase(of pending: inout LocalChange, to change: NewChange, _ isTelling: Bool) {
+        if change.isUnreadable { return }
+        let basis = editBasis(of: change.name, isTelling: isTelling)
         pending.base = basis.base
         if pending.isDeletion { return }
         pending.contested = basis.contested

@@ -53,7 +53,6 @@ extension SyncStateMachine {
     private mutating func enqueue(_ call: CallID, _ changes: [NewChange], partOf models: InitialModels?) {
         // The upload may be based on changes whose acceptance is not stored yet.
         delivering.acceptAgain(&context)
-        let isFollowed = state.summary.isFollowed || !delivering.streams.isEmpty
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
         var rest = changes
@@ -66,7 +65,8 @@ extension SyncStateMachine {
         }
         for change in rest {
             let key = context.state.key(change.name)
-            guard let entry = state.entry(for: change, to: key, isFollowed: isFollowed) else { continue }
+            let isTelling = delivering.isTelling(key, state)
+            guard let entry = state.entry(for: change, to: key, isTelling: isTelling) else { continue }
             entries.append(entry)
             if context.state.replacesSetAside(change, of: key) {
                 let message = "A newer edit replaced a parked one."

@@ -44,6 +44,24 @@ struct DeliveryMachine: Sendable {
         return keys.allSatisfy { !stream.queue.contains($0) && !stream.suspects.contains($0) }
     }
 
+    /// Whether the app has yet to be told that a record was deleted: by an open stream, or by the next one of `changes`.
+    func isTelling(_ key: RecordKey, _ state: SyncState) -> Bool {
+        guard let undelivered = state[key]?.undelivered, undelivered.kind == .deleted else { return false }
+        let change = AcceptedChange(key: key, order: undelivered.order)
+        return streams.isEmpty ? state.summary.isFollowed : streams.contains { $0.holdsBack(change) }
+    }
+
+    /// Drops deletions that nobody asks for: no stream of `changes` ever was, and no live stream shows the record.
+    func dropUnasked(_ renewed: [RecordKey], _ context: inout SyncContext) {
+        if context.state.summary.isFollowed || streams.contains(where: { $0.kind == .changes }) { return }
+        let unasked = renewed.filter { key in
+            context.state[key]?.undelivered?.kind == .deleted
+                && !streams.contains { $0.view.shows(key) || $0.view.handed.contains { $0.key == key } }
+        }
+        let changes = unasked.compactMap { context.state.handing(of: $0) }
+        if !changes.isEmpty { context.append([.delivering(.accepted(changes))]) }
+    }
+
     func index(of id: StreamID) -> Int? { streams.firstIndex { $0.id == id } }
 
     mutating func take(_ input: DeliveryInput, _ context: inout SyncContext) {

@@ -36,6 +36,9 @@ struct LiveView: Equatable, Sendable {
         return confirmed[key] == next.handle ? .saved(next.handle) : .updated(next.handle)
     }
 
+    /// Whether the loop shows a record.
+    func shows(_ key: RecordKey) -> Bool { shown[key] != nil }
+
     /// What reads show of a record, unless it could not be decoded.
     private func decodable(_ key: RecordKey, _ state: SyncState) -> ShownVersion? {
         guard let next = state[key]?.shown, undecodable[key] != next else { return nil }

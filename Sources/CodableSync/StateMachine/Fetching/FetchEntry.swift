@@ -72,7 +72,7 @@ extension SyncState {
             if version.isTooNew { return record.takeTooNew(version, after: readable) }
             let former = isLost ? nil : readable
             let isSame = former?.hash == version.hash
-            record.replaceKnown(by: version, isOwn: isSame)
+            record.replaceKnown(by: version, isOwn: isSame ? true : record.sent.isEmpty ? false : nil)
             record.kept = nil
             if let former, isSame {
                 // Saved without a change: what was based on the former version is now based on this one.

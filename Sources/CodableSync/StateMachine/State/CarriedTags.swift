@@ -17,52 +17,78 @@ package struct CarriedTags: Equatable, Sendable {
     package var tags: [Tag] = []
     /// The other device's version under this device's later saves, while a tag means one from before it.
     package var ownBase: ContentHandle?
+    /// The version that the latest one has replaced, if that may be this device's own save, whose answer was lost.
+    package var doubt: ContentHandle?
 
     /// How many tags of own saves are kept for each of the latest version and the one before it.
     private static var maximum: Int { 8 }
 
-    package init(_ tags: [Tag] = [], ownBase: ContentHandle? = nil) {
+    package init(_ tags: [Tag] = [], ownBase: ContentHandle? = nil, doubt: ContentHandle? = nil) {
         self.tags = tags
         self.ownBase = ownBase
+        self.doubt = doubt
     }
 
     /// The tags of the latest version only, as for one that was lost with its zone.
     var ofLatest: CarriedTags { CarriedTags(tags.filter { $0.version == nil }) }
 
-    var named: [ContentHandle] { (tags.map(\.version) + [ownBase]).compactMap { $0 } }
+    var named: [ContentHandle] { (tags.map(\.version) + [ownBase, doubt]).compactMap { $0 } }
 
     /// Notes that a later version has replaced the latest one.
     ///
     /// - Parameters:
     ///   - former: The version that was replaced.
-    ///   - isOwn: Whether this device saved the later one, or it has equal contents.
-    mutating func replace(_ former: KnownVersion, isOwn: Bool) {
-        var current = ofLatest.tags.suffix(Self.maximum - 1)
+    ///   - isOwn: Whether this device saved the later one, or it has equal contents; `nil` if it may have.
+    mutating func replace(_ former: KnownVersion, isOwn: Bool?) {
+        settle(isOwn: false)
+        var current = ofLatest.tags
         if !former.changeTag.isEmpty { current.append(Tag(former.changeTag)) }
-        if isOwn {
-            tags.removeAll { $0.version == nil }
+        // A screen that saves again and again holds the first one.
+        if current.count > Self.maximum { current.remove(at: 1) }
+        tags.removeAll { $0.version == nil }
+        switch isOwn {
+        case true?:
             if !tags.isEmpty { ownBase = ownBase ?? former.handle }
             tags += current
-        } else {
-            self = CarriedTags(current.map { Tag($0.tag, former.handle) })
+        case false?: self = CarriedTags(current.map { Tag($0.tag, former.handle) })
+        case nil:
+            tags += current.map { Tag($0.tag, former.handle) }
+            doubt = former.handle
         }
     }
 
-    /// Notes that the latest version is this device's own save on top of another, as which the feed has not told it.
-    mutating func confirm(over base: ContentHandle) {
-        for index in tags.indices where tags[index].version == base { tags[index].version = nil }
+    /// Ends the doubt whether the latest version is this device's own save.
+    mutating func settle(isOwn: Bool) {
+        guard let base = doubt else { return }
+        doubt = nil
+        if !isOwn { return self = CarriedTags(tags.filter { $0.version == base }) }
+        point(base, to: nil)
+        if tags.contains(where: { $0.version != nil }) { ownBase = ownBase ?? base }
+    }
+
+    /// Notes that models made from a version now have the contents of a later one; `nil` means the latest.
+    mutating func point(_ version: ContentHandle, to later: ContentHandle?) {
+        for index in tags.indices where tags[index].version == version { tags[index].version = later }
     }
 
     mutating func keep(_ isStored: (ContentHandle) -> Bool) {
         tags.removeAll { !($0.version.map(isStored) ?? true) }
-        if let base = ownBase, !isStored(base) { self = ofLatest }
+        if let base = ownBase ?? doubt, !isStored(base) { self = ofLatest }
     }
 }
 
 extension RecordState {
-    /// Replaces the known version by a later one, which this device or another has saved.
-    mutating func replaceKnown(by version: KnownVersion, isOwn: Bool) {
-        if let former = readable, version.carriesTag { carried.replace(former, isOwn: isOwn) }
+    /// Replaces the known version by a later one.
+    ///
+    /// - Parameters:
+    ///   - version: The later version.
+    ///   - isOwn: Whether this device saved it, or it has equal contents; `nil` if it may have.
+    mutating func replaceKnown(by version: KnownVersion, isOwn: Bool?) {
+        if let former = readable, version.carriesTag {
+            carried.replace(former, isOwn: isOwn)
+        } else {
+            carried = CarriedTags()
+        }
         known = version
     }
 
@@ -72,7 +98,8 @@ extension RecordState {
             return replaceKnown(by: version, isOwn: true)
         }
         known = version
-        if let base { carried.confirm(over: base) }
+        carried.settle(isOwn: true)
+        if let base { carried.point(base, to: nil) }
     }
 
     /// The version that a model with a change tag was made from; `nil` if it is not known any more.

@@ -34,7 +34,7 @@ extension RecordState {
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken {
             if !version.isTooNew { endTooNew() }
-            confirmKnown(as: version, over: sentBase ?? nil)
+            confirmKnown(as: version, over: sentBase ?? (isAnswered ? pending?.base : nil))
         } else if isTooNew {
             kept = .version(version)
         }
@@ -61,7 +61,10 @@ extension RecordState {
         let side = former?.sides.last
         // The server may still save what was sent on top of this version; it refuses what was sent on an
         // older one.
-        if side == nil { sent.removeAll { $0.base != server } }
+        if side == nil {
+            sent.removeAll { $0.base != server }
+            carried.settle(isOwn: false)
+        }
         func result(_ handle: ContentHandle, size: Int, edited: Date?) -> LocalChange {
             let kind = LocalChange.Kind.save(handle, size: size)
             var change = LocalChange(kind: kind, edited: edited, base: server)
@@ -82,6 +85,7 @@ extension RecordState {
             // The new copy holds the same model, so the undelivered change refers to it.
             if isPendingNews { undelivered?.kind = .updated(handle) }
             pending = result(handle, size: size, edited: edited)
+            pending?.earlier = former?.earlier ?? []
         case .merged(let handle, let size, let edited):
             pending = result(handle, size: size, edited: edited)
             pending?.isMerged = true
@@ -92,11 +96,13 @@ extension RecordState {
                 undelivered = Undelivered(kind: .updated(side.edit), order: order)
             } else {
                 pending = nil
-                deliverServerValue(order: order)
+                deliverServerValue(order: order, over: former?.base)
+                // What a screen shows has this device's edit.
+                if let base = former?.base { carried.point(base, to: former?.handle) }
             }
         case .failed(let reason):
             pending?.parked = reason
-            deliverServerValue(order: order)
+            deliverServerValue(order: order, over: former?.base)
         }
     }
 
@@ -113,8 +119,12 @@ extension RecordState {
     }
 
     /// Queues the latest version that this app can read, or its absence, for delivery to the app.
-    mutating func deliverServerValue(order: UInt64) {
-        guard let readable else { return deliverDeletion(of: nil, order: order) }
+    ///
+    /// - Parameters:
+    ///   - order: The delivery order.
+    ///   - base: The version that the cloud had before, if it can be an ancestor.
+    mutating func deliverServerValue(order: UInt64, over base: ContentHandle? = nil) {
+        guard let readable else { return deliverDeletion(of: base, order: order) }
         undelivered = Undelivered(kind: .updated(readable.handle), order: order)
     }
 

@@ -38,7 +38,7 @@ package struct RecordState: Equatable, Sendable {
     /// Whether this device deleted the record, so that its absence from the cloud is not delivered as a
     /// change.
     package var isOwnDeletion: Bool {
-        // If nothing is pending, the app has seen the record again since deleting it.
+        // If nothing is pending, the record was uploaded again since.
         guard let pending, pending.parked == nil || isParkedAsTooNew else { return false }
         return isDeletionSent || pending.isDeletion
     }

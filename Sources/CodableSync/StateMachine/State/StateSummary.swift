@@ -11,7 +11,7 @@ package struct StateSummary: Equatable, Sendable {
     package var deliveryOrder: UInt64 = 0
     /// How far the models from before the first sync are queued, which happens once for each type.
     package var initialModels: [InitialModels] = []
-    /// The schema versions that this app can read, where they are above 1.
+    /// What this app can read of each type, unless that is the default.
     package var schemas: [ReadableSchema] = []
     /// What the state belongs to; `nil` if the journal does not record it.
     package var identity: StateIdentity?

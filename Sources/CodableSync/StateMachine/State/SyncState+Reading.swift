@@ -4,14 +4,19 @@ extension SyncState {
     package func shownHandle(of name: String) -> ContentHandle? { self[name]?.shownHandle }
 
     /// The version on which an edit of a record would be based now.
-    package func editBasis(of name: String) -> EditBasis {
+    ///
+    /// - Parameters:
+    ///   - name: The record's name.
+    ///   - isTelling: Whether a stream has yet to tell the app about a deletion of the record.
+    /// - Returns: The basis.
+    package func editBasis(of name: String, isTelling: Bool = false) -> EditBasis {
         var basis = EditBasis(name: name)
         guard let record = self[name] else { return basis }
-        basis.known = record.readable?.handle
+        let known = record.readable?.handle
         basis.newer = record.isTooNew ? record.lastKnown?.schema : nil
         basis.shown = record.shownHandle
         if basis.shown != nil {
-            basis.base = record.isPendingOnTop ? record.pending?.base : basis.known
+            basis.base = record.isPendingOnTop ? record.pending?.base : known
             if record.isPendingOnTop, let pending = record.pending {
                 basis.contested = pending.contested
                 basis.sides = pending.sides
@@ -19,7 +24,7 @@ extension SyncState {
             }
         } else if let pending = record.pending, pending.isDeletion {
             basis.base = pending.base
-        } else {
+        } else if isTelling {
             basis.base = record.undelivered?.former
             basis.isDeletionNews = basis.base != nil
         }
@@ -77,8 +82,6 @@ package struct EditBasis: Equatable, Sendable {
     package var sides: [LocalChange.Side] = []
     /// Whether a version of the cloud was merged into what is shown.
     package var isMerged = false
-    /// The cloud's latest version, or the latest that this app can read.
-    package var known: ContentHandle?
     /// The schema version of the cloud's latest version if this app can't read that, so that it can't edit
     /// the record.
     package var newer: SchemaVersion?

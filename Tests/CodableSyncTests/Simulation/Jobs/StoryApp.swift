@@ -157,13 +157,10 @@
             call("upload") { app, engine in
                 let stay = app.stay
                 app.forgetFormerUser()
-                var original: Model?
-                if app.consumes, !app.isLive || app.mirror[name] != nil {
-                    original = app.mirror[name]
-                } else if let remembered = app.remembered.removeValue(forKey: name) {
-                    original = remembered
-                } else {
-                    original = try await engine.model(named: name)
+                var original = app.mirror[name]
+                if !app.consumes || (app.isLive && original == nil) {
+                    original = app.remembered.removeValue(forKey: name)
+                    if original == nil { original = try await engine.model(named: name) }
                 }
                 var model = original ?? Model(name: name)
                 app.story.lastStamp += 1

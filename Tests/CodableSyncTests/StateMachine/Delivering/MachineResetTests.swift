@@ -55,6 +55,7 @@ final class MachineResetTests: MachineAccountTestCase {
     func testDeletionsFromBeforeTheFirstRequestAreToldToNobody() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.fetch(deletions: ["A", "B"], token: "2")
+        XCTAssertNil(machine.state["A"])
         machine.upload("B", 3)
         XCTAssertEqual(machine.conflicts.map(\.ancestor), [], "for an app without streams, B is gone")
         XCTAssertEqual(request().delivered, [])
