@@ -124,7 +124,7 @@ extension RecordState {
     ///   - order: The delivery order.
     ///   - base: The version that the cloud had before, if it can be an ancestor.
     mutating func deliverServerValue(order: UInt64, over base: ContentHandle? = nil) {
-        guard let readable else { return deliverDeletion(of: base, order: order) }
+        guard let readable else { return deliverDeletion(of: lastKnown == nil ? base : nil, order: order) }
         undelivered = Undelivered(kind: .updated(readable.handle), order: order)
     }
 
