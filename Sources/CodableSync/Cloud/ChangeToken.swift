@@ -4,12 +4,10 @@ public import struct Foundation.Data
 public struct ChangeToken: Hashable, Sendable {
     /// The database's own bytes.
     public var data: Data
-    /// The newest change tag that the client knows; the engine sets it for each request.
+    /// Change tags that the client knows: the newest one, and those of its own saves since it got the token.
     ///
-    /// It covers the client's own saves since it got the token. A database that never issued this tag was
-    /// restored from a backup: one that can detect this throws `zoneNotFound`; others ignore the tag. Tokens
-    /// that differ only in this tag are equal.
-    public var knownChangeTag: String?
+    /// A database that never issued one of these was restored from a backup. Tokens that differ only in them are equal.
+    package var knownChangeTags: [String] = []
 
     /// Wraps a database's own bytes.
     ///

@@ -129,8 +129,8 @@ extension LedgerDraft {
         }
         let origin = database.epochs.origin(of: read.epoch, at: read.witness, last: database.sequence)
         if read.ledger != position.ledger || origin == .anotherPast { throw CloudError.ofAnotherPast }
-        // The tag covers saves by the client after it got the token.
-        if token.knownChangeTag.map(isOfAnotherPast) == true { throw CloudError.ofAnotherPast }
+        // The tags cover saves by the client after it got the token.
+        if token.knownChangeTags.contains(where: isOfAnotherPast) { throw CloudError.ofAnotherPast }
         guard origin == .thisPast, read.mark == position.mark, read.generation == position.generation,
             read.sequence <= sequence
         else { throw CloudError(.changeTokenExpired) }

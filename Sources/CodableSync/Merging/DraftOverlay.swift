@@ -69,7 +69,9 @@ struct DraftOverlay: Sendable {
         let stored: [ContentHandle?] =
             [record?.lastKnown?.handle, record?.readable?.handle] + (record?.carried.named ?? [])
         let earlier: [ContentHandle?] = record?.pending?.earlier ?? []
-        return ([basis.shown, basis.base, basis.contested] + stored + sent + earlier).compactMap { $0 }
+        return ([basis.shown, basis.on.version, basis.on.contested] + stored + sent + earlier).compactMap {
+            $0
+        }
     }
 
     /// The contents to store.
@@ -81,7 +83,7 @@ struct DraftOverlay: Sendable {
             if case .fields = draft.original, basis.isUnknown, draft.ifMissing == .fail {
                 throw .recordNotFound(basis.name)
             }
-            return .edited(.init(record: draft.record, base: basis.base, contested: .contents(nil)))
+            return .edited(.init(record: draft.record, base: basis.on.version, contested: .contents(nil)))
         }
         if case .whole = draft.original { return isReadable(handle) ? .whole : .unreadable }
         let (shown, stored) = try fieldsShown(handle)
@@ -105,9 +107,9 @@ struct DraftOverlay: Sendable {
         let againstShown = decidedAgainstShown(edited, original, shown)
         var edit = OverlaidDraft.Edit(
             record: record,
-            base: basis.base,
+            base: basis.on.version,
             contested: contested(edited.filter { !againstShown.contains($0) }, original, shown),
-            isMerged: basis.isMerged
+            isMerged: basis.on.isMerged
         )
         if !againstShown.isEmpty, var ancestor = contents[handle] {
             ancestor.systemFields = nil
@@ -128,13 +130,15 @@ struct DraftOverlay: Sendable {
         _ shown: [String: RecordValue]
     ) -> Set<String> {
         // Without a version of the cloud, the own edit yields to the later call.
-        guard let record, record.isPendingOnTop, basis.base != nil || basis.isMerged else { return [] }
+        guard let record, record.isPendingOnTop, basis.on.version != nil || basis.on.isMerged else {
+            return []
+        }
         // A new record was made without any original, so it replaces this device's own edit.
         if case .nothing = draft.original { return [] }
-        let common = basis.base.flatMap { modelFields($0) } ?? [:]
+        let common = basis.on.version.flatMap { modelFields($0) } ?? [:]
         let own = edited.filter { !shown.isSame($0, in: common) && !original.isSame($0, in: shown) }
         // What was merged into the edit may be missing in the original.
-        return Set(basis.isMerged ? own : changedInCloud(own, original, shown, common))
+        return Set(basis.on.isMerged ? own : changedInCloud(own, original, shown, common))
     }
 
     // MARK: This device's own edit
@@ -201,7 +205,7 @@ struct DraftOverlay: Sendable {
     /// The version with a change tag: one that this device knows, or the base of its edit.
     private func version(with tag: String) -> ContentHandle? {
         if let version = record?.version(carriedAs: tag) { return version }
-        return basis.base.flatMap { contents[$0]?.recordChangeTag == tag ? $0 : nil }
+        return basis.on.version.flatMap { contents[$0]?.recordChangeTag == tag ? $0 : nil }
     }
 
     /// Whether this app can decode a version; one whose contents are lost is fetched again.
@@ -245,12 +249,14 @@ struct DraftOverlay: Sendable {
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
     ) -> OverlaidDraft.Contested {
-        guard let ancestor = contents.ancestor(basis.base, basis.contested) else { return .contents(nil) }
-        let isShown = basis.base == basis.shown && basis.contested == nil
+        guard let ancestor = contents.ancestor(basis.on.version, basis.on.contested) else {
+            return .contents(nil)
+        }
+        let isShown = basis.on.version == basis.shown && basis.on.contested == nil
         let common = isShown ? shown : modelFields(of: ancestor)
         let changed = changedInCloud(edited, original, shown, common)
-        let conflicting = basis.contested.flatMap { contents[$0]?.fields } ?? [:]
-        if changed.isEmpty { return .contents(basis.contested) }
+        let conflicting = basis.on.contested.flatMap { contents[$0]?.fields } ?? [:]
+        if changed.isEmpty { return .contents(basis.on.contested) }
         var record = ancestor
         record.systemFields = nil
         record.fields = conflicting

@@ -22,6 +22,8 @@ struct ConflictContents: Sendable {
     var ancestor: Record?
     /// The edit of this device that is decided against first.
     var side: Record?
+    /// This device's creation of the record, if it may not have been sent.
+    var creation: Record?
     /// Saves whose responses were lost, as far as their contents can be read.
     var lost: [LostWrite]
 }
@@ -57,6 +59,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             }
             var contents = contents
             contents.lost = []
+            contents.creation = nil
             return (resolve(client, side, contents), true)
         }
         guard let server = contents.server else {
@@ -108,11 +111,13 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 
     private func resolve(_ edit: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
         let client = contents.completed(edit)
-        let creations = contents.ancestor == nil ? contents.lost.filter { $0.base == nil } : []
+        let others = [contents.item.client, contents.item.creation]
+        let sent = contents.lost.filter { $0.base == nil && !others.contains($0.handle) }.map(\.record)
+        let creations = contents.ancestor == nil ? [contents.creation].compactMap { $0 } + sent : []
         let serverModel: Model
         let clientModel: Model
         do {
-            serverModel = try coding.decode(client.over(server, created: creations.map(\.record)))
+            serverModel = try coding.decode(client.over(server, created: creations))
         } catch {
             return .failed(ParkReason(kind: .serverValueUndecodable, message: coding.describe(error)))
         }
@@ -149,8 +154,9 @@ struct Reconciler<Model: RecordCodable>: Sendable {
                 clientEdited: clientEdited ?? .distantPast,
                 serverEdited: serverEdited
             )
-            let creation = creations.first { $0.handle != contents.item.client }?.record
-            if let creation, let created = creation.editDate?.clamped, created <= serverEdited {
+            if let creation = creations.first, let created = creation.editDate?.clamped,
+                created <= serverEdited
+            {
                 conflict.olderFields = client.fieldsUnchanged(since: creation)
             }
             guard let resolved = try Model.resolveConflict(conflict) else { return .server }

@@ -53,7 +53,7 @@ extension JSONReader {
         return ContentHandle(number)
     }
 
-    private mutating func sides() throws -> [LocalChange.Side] {
+    private mutating func sides() throws -> [EditBase.Side] {
         let handles = try array { try $0.handle() }
         guard handles.count.isMultiple(of: 2) else {
             throw JournalLineError.malformed("the sides of an edit are not pairs")
@@ -158,10 +158,10 @@ extension JSONReader {
             case "delete": isDeletion = try json.bool()
             case "edited": members.change.edited = try json.date()
             case "base": members.change.base = try json.handle()
-            case "contested": members.change.contested = try json.handle()
-            case "sides": members.change.sides = try json.sides()
+            case "contested": members.change.on.contested = try json.handle()
+            case "sides": members.change.on.sides = try json.sides()
             case "earlier": members.change.earlier = try json.array { try $0.handle() }
-            case "merged": members.change.isMerged = try json.bool()
+            case "merged": members.change.on.isMerged = try json.bool()
             case "parked": members.change.parked = try json.reason()
             default: try json.skipValue()
             }

@@ -49,6 +49,7 @@ extension JSONReader {
             case "positionLate": zone.isPositionLate = try json.bool()
             case "listing": zone.listing = try json.counter()
             case "isListing": zone.isListing = try json.bool()
+            case "unfetched": zone.unfetched = try json.array { try $0.string() }
             default: try json.skipValue()
             }
         }

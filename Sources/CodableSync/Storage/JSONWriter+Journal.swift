@@ -87,11 +87,11 @@ extension JSONWriter {
         }
         member("edited", change.edited)
         member("base", change.base)
-        member("contested", change.contested)
-        if !change.sides.isEmpty {
+        member("contested", change.on.contested)
+        if !change.on.sides.isEmpty {
             key("sides")
             beginArray()
-            for side in change.sides {
+            for side in change.on.sides {
                 handle(side.edit)
                 handle(side.ancestor)
             }
@@ -101,7 +101,7 @@ extension JSONWriter {
             key("earlier")
             array(change.earlier) { $0.handle($1) }
         }
-        if change.isMerged {
+        if change.on.isMerged {
             key("merged")
             bool(true)
         }
@@ -303,6 +303,10 @@ extension JSONWriter {
         flag("positionLate", if: zone.isPositionLate)
         member("listing", zone.listing)
         flag("isListing", if: zone.isListing)
+        if !zone.unfetched.isEmpty {
+            key("unfetched")
+            array(zone.unfetched) { $0.string($1) }
+        }
         endObject()
     }
 

@@ -63,15 +63,15 @@ extension RecordState {
             // While the known version is too new, the edit is parked, and not compared with anything.
             if record.isTooNew { record.pending?.base = nil } else { record.forgetKnownVersion() }
         }
-        if let contested = record.pending?.contested, !isStored(contested) {
+        if let contested = record.pending?.on.contested, !isStored(contested) {
             // It is unknown which fields were edited on an older version.
-            record.pending?.contested = nil
+            record.pending?.on.contested = nil
             record.forgetKnownVersion()
         }
-        let sides = record.pending?.sides ?? []
+        let sides = record.pending?.on.sides ?? []
         if !sides.allSatisfy({ isStored($0.edit) && isStored($0.ancestor) }) {
             // It is unknown what the draft must leave alone.
-            record.pending?.sides = []
+            record.pending?.on.sides = []
             record.forgetKnownVersion()
         }
         record.pending?.earlier.removeAll { !isStored($0) }

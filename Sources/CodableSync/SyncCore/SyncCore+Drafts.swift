@@ -121,9 +121,9 @@ extension SyncCore {
             }
         let handle = stage(edit.record, &contents)
         let name = edit.record.recordID.recordName
-        var basis = NewChange.Basis(edit.base, contested: contested)
+        var basis = EditBase(edit.base, contested: contested)
         let shown = machine?.editBasis(of: name)
-        basis.sides = shown?.sides ?? []
+        basis.sides = shown?.on.sides ?? []
         if let ancestor = edit.ancestorOfShown, let handle = shown?.shown {
             basis.sides.append(.init(edit: handle, ancestor: stage(ancestor, &contents)))
         }

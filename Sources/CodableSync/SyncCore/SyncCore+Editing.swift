@@ -52,7 +52,7 @@ extension SyncCore {
                 recordType: ExactName(record.recordType),
                 kind: .save(handle, size: record.size),
                 edited: ticket.date,
-                basis: .init(bases[place])
+                basis: bases[place].on
             )
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes) }

@@ -88,6 +88,6 @@ struct ReadResult<Value: Sendable>: Sendable {
 extension EditBasis {
     /// The contents to decode for an edit.
     var contents: ShownContents? {
-        shown.map { ShownContents(name: name, shown: $0, base: base == $0 ? nil : base) }
+        shown.map { ShownContents(name: name, shown: $0, base: on.version == $0 ? nil : on.version) }
     }
 }

@@ -95,11 +95,10 @@ extension SyncCore {
 
     // MARK: Fetching
 
-    /// A change token with the newest change tag that this device knows, which may be from a save after the
-    /// last fetch.
+    /// A change token with the newest change tag that this device knows, and those of its saves since the last fetch.
     private func witnessed(_ token: ChangeToken?) -> ChangeToken? {
         var token = token
-        token?.knownChangeTag = machine?.state.newestKnown?.changeTag
+        token?.knownChangeTags = machine?.state.knownChangeTags ?? []
         return token
     }
 

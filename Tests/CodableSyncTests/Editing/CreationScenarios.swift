@@ -47,4 +47,32 @@ final class CreationScenarios: EngineScenario {
             }
         }
     }
+
+    /// A device that was set up from a copy of another one's files, made before that had sent the record.
+    func testACloneOfADeviceBeforeItsFirstSendRevertsNoEdit() async throws {
+        for (index, isCloneFirst) in [false, true, false, true].enumerated() {
+            let cloud = FakeCloud(clock: clock)
+            let files = SimulatedFileSystem()
+            let phone = Device<Pair>(cloud.database(user: "alice"), clock: clock, files: files)
+            try await phone.engine.upload(Pair(id: "a", first: 1, second: 1))
+            let copy = files.crashed(keeping: .allWrites)
+            let clone = Device<Pair>(cloud.database(user: "alice"), clock: clock, files: copy)
+            pass()
+            let edits: [() async throws -> Void] = [
+                { try await phone.engine.edit(named: "a") { $0.first = 2 } },
+                { try await clone.engine.edit(named: "a") { $0.second = 3 } },
+            ]
+            for edit in isCloneFirst ? edits.reversed() : edits {
+                try await edit()
+                pass()
+            }
+            if index < 2 { try await settle(phone, clone) } else { try await settle(clone, phone) }
+            for device in [phone, clone] {
+                let shown = try await device.engine.model(named: "a")
+                XCTAssertEqual(shown, Pair(id: "a", first: 2, second: 3), "\(index)")
+            }
+            try await phone.engine.close()
+            try await clone.engine.close()
+        }
+    }
 }

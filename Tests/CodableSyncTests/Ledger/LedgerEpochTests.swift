@@ -97,8 +97,8 @@ final class LedgerEpochTests: XCTestCase {
         var token = try before.changes(since: nil).changeToken
         var databaseToken = try before.databaseChanges(since: nil).changeToken
         let tag = lost.save(Fixture.record("lost"))?.recordChangeTag
-        token.knownChangeTag = tag
-        databaseToken.knownChangeTag = tag
+        token.knownChangeTags = [tag].compactMap { $0 }
+        databaseToken.knownChangeTags = token.knownChangeTags
         XCTAssertNil(code { _ = try lost.changes(since: token) })
         XCTAssertEqual(code { _ = try present.changes(since: token) }, .zoneNotFound)
         XCTAssertEqual(code { _ = try present.databaseChanges(since: databaseToken) }, .zoneNotFound)

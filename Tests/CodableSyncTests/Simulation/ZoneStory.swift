@@ -87,10 +87,10 @@ final class ZoneStory {
         let name = ["a", "b", "c", "d"].randomElement(using: &random) ?? "a"
         guard written.insert("\(name).\(index)").inserted else { return }
         let engine = actors[index].device.engine
-        var model = try await engine.model(named: name) ?? FieldPerDevice(name: name)
-        model.set("\(name)\(index)", on: index)
-        log.append("edit \(index) \(model)")
-        try await engine.upload(model)
+        log.append("edit \(index) \(name)")
+        try await engine.edit(FieldPerDevice(name: name), ifMissing: .create) {
+            $0.set("\(name)\(index)", on: index)
+        }
         var all = expected[name] ?? FieldPerDevice(name: name)
         all.set("\(name)\(index)", on: index)
         expected[name] = all

@@ -34,7 +34,7 @@ final class NamedHandleTests: XCTestCase {
             base: base.map { ContentHandle($0) },
             contested: contested.map { ContentHandle($0) }
         )
-        change.sides = side.map { [.init(edit: ContentHandle($0), ancestor: 5)] } ?? []
+        change.on.sides = side.map { [.init(edit: ContentHandle($0), ancestor: 5)] } ?? []
         return change
     }
 

@@ -13,8 +13,8 @@ enum JournalSamples {
         let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date, size: 17)
         let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
         var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
-        decided.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
-        decided.isMerged = true
+        decided.on.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
+        decided.on.isMerged = true
         decided.earlier = [20, 21]
         var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
             [
@@ -143,6 +143,7 @@ enum JournalSamples {
         full.isPositionLate = true
         full.listing = 4
         full.isListing = true
+        full.unfetched = ["a", ""]
         let second = RecordKey(zone: ZoneNumber(2), name: "A")
         let change = LocalChange(kind: .delete, edited: nil, base: nil)
         return [

@@ -177,7 +177,7 @@ extension NewChange {
         kind: LocalChange.Kind,
         edited: Date?,
         isInitial: Bool = false,
-        basis: Basis? = nil
+        basis: EditBase? = nil
     ) {
         self.init(
             name: name,

@@ -17,7 +17,7 @@ package enum CallEntry: Equatable, Sendable {
         switch self {
         case .queued(_, _, let change): [change.handle].compactMap { $0 }
         case .edited(_, _, let change):
-            [change.handle, change.contested, change.sides.last?.ancestor].compactMap { $0 }
+            [change.handle, change.on.contested, change.on.sides.last?.ancestor].compactMap { $0 }
         case .initialModelsQueued, .retried, .discarded: []
         }
     }

@@ -14,26 +14,7 @@ package struct NewChange: Equatable, Sendable {
     /// Whether this app cannot read the version that reads would show, so that it is no base.
     package var isUnreadable = false
     /// The version that an edit is based on; `nil` for an upload or a deletion of the whole record.
-    package var basis: Basis?
-
-    package struct Basis: Equatable, Sendable {
-        package var handle: ContentHandle?
-        package var contested: ContentHandle?
-        package var sides: [LocalChange.Side] = []
-        package var isMerged = false
-
-        package init(_ handle: ContentHandle?, contested: ContentHandle? = nil) {
-            self.handle = handle
-            self.contested = contested
-        }
-
-        /// The basis of an edit of what a record shows.
-        init(_ basis: EditBasis) {
-            self.init(basis.base, contested: basis.contested)
-            sides = basis.sides
-            isMerged = basis.isMerged
-        }
-    }
+    package var basis: EditBase?
 
     package init(
         name: String,
@@ -41,7 +22,7 @@ package struct NewChange: Equatable, Sendable {
         kind: LocalChange.Kind,
         edited: Date?,
         isInitial: Bool = false,
-        basis: Basis? = nil
+        basis: EditBase? = nil
     ) {
         self.name = name
         self.recordType = recordType

@@ -12,18 +12,14 @@ extension SyncState {
     func entry(for change: NewChange, to key: RecordKey, isTelling: Bool) -> JournalEntry? {
         if change.isInitial, self[key]?.pending != nil { return nil }
         if let basis = change.basis {
-            var edit = LocalChange(
-                kind: change.kind,
-                edited: change.edited,
-                base: basis.handle,
-                contested: basis.contested
-            )
-            edit.sides = basis.sides
-            edit.isMerged = basis.isMerged
+            let edit = LocalChange(kind: change.kind, edited: change.edited, on: basis)
             return .calls(.edited(key, type: change.recordType, edit))
         }
-        var pending = LocalChange(kind: change.kind, edited: change.edited, base: nil)
-        if !change.isInitial { setBase(of: &pending, to: change, isTelling) }
+        let basis =
+            change.isInitial || change.isUnreadable ? nil : editBasis(of: change.name, isTelling: isTelling)
+        var on = basis?.on ?? EditBase(nil)
+        if change.kind == .delete { on = EditBase(on.version) }
+        let pending = LocalChange(kind: change.kind, edited: change.edited, on: on)
         return .calls(.queued(key, type: change.recordType, pending))
     }
 
@@ -53,18 +49,6 @@ extension SyncState {
         _ reason: DiscardReason
     ) -> (event: ContentsEvent, contents: ContentHandle) {
         (.discarded(name: key.recordName, contents, reason), contents)
-    }
-
-    /// Sets the base of an upload or a deletion of the whole record: what this device shows, or the base of its
-    /// unconfirmed edit, whatever the app has received.
-    private func setBase(of pending: inout LocalChange, to change: NewChange, _ isTelling: Bool) {
-        if change.isUnreadable { return }
-        let basis = editBasis(of: change.name, isTelling: isTelling)
-        pending.base = basis.base
-        if pending.isDeletion { return }
-        pending.contested = basis.contested
-        pending.sides = basis.sides
-        pending.isMerged = basis.isMerged
     }
 }
 

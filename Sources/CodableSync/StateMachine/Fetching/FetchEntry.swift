@@ -128,6 +128,7 @@ extension SyncState {
     private mutating func applyPage(_ zone: ZoneNumber, _ token: ChangeToken, isComplete: Bool) {
         changeZone(zone) { zone in
             zone.token = token
+            if isComplete { zone.unfetched = [] }
             guard isComplete, zone.isListing else { return }
             zone.isListing = false
             zone.isPositionLate = false

@@ -171,11 +171,12 @@ extension SyncState {
             client: client,
             clientEdited: pending.edited,
             server: record.known?.handle,
-            ancestor: pending.sides.last?.edit ?? pending.base,
-            contested: pending.sides.last?.ancestor ?? pending.contested,
+            ancestor: pending.on.sides.last?.edit ?? pending.base,
+            contested: pending.on.sides.last?.ancestor ?? pending.on.contested,
             sent: record.sent
         )
-        item.side = pending.sides.last
+        item.side = pending.on.sides.last
+        if pending.base == nil { item.creation = pending.earlier.first }
         return item
     }
 

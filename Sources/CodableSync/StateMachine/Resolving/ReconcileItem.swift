@@ -13,7 +13,9 @@ package struct ReconcileItem: Equatable, Sendable, RecordKeyed {
     /// Field values that replace those in `ancestor`.
     package var contested: ContentHandle?
     /// The edit of this device that is decided against before the cloud's version.
-    package var side: LocalChange.Side?
+    package var side: EditBase.Side?
+    /// The contents with which this device created the record, if the edit has no ancestor.
+    package var creation: ContentHandle?
     /// Contents that this device sent and the server may have saved.
     package var sent: [SentVersion]
 

@@ -52,6 +52,9 @@ extension SyncState {
     }
 
     private mutating func applyBegan(_ contents: [SentContents]) {
+        if let zone = contents.first(where: { $0.handle != nil })?.key.zone {
+            changeZone(zone) { $0.beginSaving() }
+        }
         for content in contents {
             guard let handle = content.handle else {
                 change(content.key) { record in
@@ -79,6 +82,9 @@ extension SyncState {
         let order = nextDeliveryOrder()
         let listing = zone(key.zone).listing
         let version = judged(version, of: type ?? recordType(of: key))
+        if zone(key.zone).unfetched.last?.isEmpty == true {
+            changeZone(key.zone) { $0.noteSaved(as: version.changeTag) }
+        }
         change(key, of: type) { record in
             // A version that was already known does not show what the server has now.
             if record.known?.handle != version.handle { record.listing = listing }

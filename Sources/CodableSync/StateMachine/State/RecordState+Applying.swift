@@ -49,7 +49,7 @@ extension RecordState {
             // The app or a conflict made the newer change on top of what is now confirmed.
             self.pending?.base = version.handle
             // What was merged is now in the cloud's version.
-            if pending.sides.isEmpty { self.pending?.isMerged = false }
+            if pending.on.sides.isEmpty { self.pending?.on.isMerged = false }
         }
     }
 
@@ -58,7 +58,7 @@ extension RecordState {
     /// A decision between two edits of this device keeps the base that they have, and the conflicts that are left.
     mutating func resolve(_ resolution: Resolution, on server: ContentHandle?, order: UInt64) {
         let former = pending
-        let side = former?.sides.last
+        let side = former?.on.sides.last
         // The server may still save what was sent on top of this version; it refuses what was sent on an
         // older one.
         if side == nil {
@@ -67,20 +67,20 @@ extension RecordState {
         }
         func result(_ handle: ContentHandle, size: Int, edited: Date?) -> LocalChange {
             let kind = LocalChange.Kind.save(handle, size: size)
-            var change = LocalChange(kind: kind, edited: edited, base: server)
-            guard let former, side != nil else { return change }
-            change.base = former.base
-            change.contested = former.contested
-            change.sides = former.sides.dropLast()
-            change.isMerged = true
-            return change
+            guard let former, side != nil else {
+                return LocalChange(kind: kind, edited: edited, base: server)
+            }
+            var on = former.on
+            on.sides.removeLast()
+            on.isMerged = true
+            return LocalChange(kind: kind, edited: edited, on: on)
         }
         switch resolution {
         case .confirmed: break
-        case .client where side != nil: pending?.sides.removeLast()
+        case .client where side != nil: pending?.on.sides.removeLast()
         case .client:
             pending?.base = server
-            pending?.contested = nil
+            pending?.on.contested = nil
         case .redated(let handle, let size, let edited):
             // The new copy holds the same model, so the undelivered change refers to it.
             if isPendingNews { undelivered?.kind = .updated(handle) }
@@ -88,7 +88,7 @@ extension RecordState {
             pending?.earlier = former?.earlier ?? []
         case .merged(let handle, let size, let edited):
             pending = result(handle, size: size, edited: edited)
-            pending?.isMerged = true
+            pending?.on.isMerged = true
             undelivered = Undelivered(kind: .updated(handle), order: order)
         case .server:
             if let side, case .save(_, let size)? = former?.kind {

@@ -31,7 +31,7 @@ extension RecordState {
     mutating func queueAgain() {
         let (version, kept, carried) = (lastKnown, kept, carried.ofLatest)
         let base = readable?.handle
-        let contested = pending?.contested
+        let contested = pending?.on.contested
         let isBasedOnIt = pending?.base != nil && pending?.base == base
         loseVersions()
         if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
@@ -40,7 +40,7 @@ extension RecordState {
         self.carried = carried
         if isBasedOnIt {
             pending?.base = base
-            pending?.contested = contested
+            pending?.on.contested = contested
         }
     }
 
@@ -50,8 +50,7 @@ extension RecordState {
         let former = isPendingOnTop ? pending : nil
         pending = change
         if let former, former.base == change.base {
-            let earlier = former.earlier + [former.handle].compactMap { $0 }
-            pending?.earlier = earlier.suffix(LocalChange.maximumEarlier)
+            pending?.earlier = former.earlier.prefix(1) + [former.handle].compactMap { $0 }
         }
         // A deletion is parked while the version is too new, which is then uploaded first.
         guard lost != nil, change.isDeletion, !isTooNew else { return }

@@ -12,21 +12,17 @@ extension SyncState {
     package func editBasis(of name: String, isTelling: Bool = false) -> EditBasis {
         var basis = EditBasis(name: name)
         guard let record = self[name] else { return basis }
-        let known = record.readable?.handle
         basis.newer = record.isTooNew ? record.lastKnown?.schema : nil
         basis.shown = record.shownHandle
         if basis.shown != nil {
-            basis.base = record.isPendingOnTop ? record.pending?.base : known
-            if record.isPendingOnTop, let pending = record.pending {
-                basis.contested = pending.contested
-                basis.sides = pending.sides
-                basis.isMerged = pending.isMerged
-            }
+            basis.on =
+                record.isPendingOnTop
+                ? record.pending?.on ?? EditBase(nil) : EditBase(record.readable?.handle)
         } else if let pending = record.pending, pending.isDeletion {
-            basis.base = pending.base
+            basis.on = EditBase(pending.base)
         } else if isTelling {
-            basis.base = record.undelivered?.former
-            basis.isDeletionNews = basis.base != nil
+            basis.on = EditBase(record.undelivered?.former)
+            basis.isDeletionNews = basis.on.version != nil
         }
         return basis
     }
@@ -74,14 +70,8 @@ package struct EditBasis: Equatable, Sendable {
     package var name: String
     /// The contents that reads show; `nil` if they show none.
     package var shown: ContentHandle?
-    /// The common ancestor of the edit and the cloud's latest version.
-    package var base: ContentHandle?
-    /// Field values of the ancestor that differ from those in `base`.
-    package var contested: ContentHandle?
-    /// The edits of this device that the resolver must decide against first.
-    package var sides: [LocalChange.Side] = []
-    /// Whether a version of the cloud was merged into what is shown.
-    package var isMerged = false
+    /// What the edit would be made on.
+    package var on = EditBase(nil)
     /// The schema version of the cloud's latest version if this app can't read that, so that it can't edit
     /// the record.
     package var newer: SchemaVersion?

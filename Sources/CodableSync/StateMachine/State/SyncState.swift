@@ -41,6 +41,12 @@ package struct SyncState: Sendable {
             return known
         }
     }
+    /// Change tags that the cloud has given, at least one of them in each request that has changed it since the last
+    /// complete fetch.
+    package var knownChangeTags: [String] {
+        let tags = [newestKnown?.changeTag].compactMap { $0 } + zones.numbers.flatMap { zone($0).unfetched }
+        return tags.filter { !$0.isEmpty }
+    }
     /// That version of each zone.
     package private(set) var newest = ZoneTable<KnownVersion>()
 
@@ -168,6 +174,7 @@ package struct SyncState: Sendable {
     mutating func forgetNewestKnown(in zone: ZoneNumber) {
         image?.keep(newest[zone], of: zone)
         newest[zone] = nil
+        changeZone(zone) { $0.unfetched = [] }
     }
 
     /// Drops the lists of changed records, which are of no use after the journal is replayed.

@@ -13,9 +13,27 @@ package struct ZoneState: Equatable, Sendable {
     /// The number of the newest full listing; `isListing` is true until it is complete.
     package var listing: UInt64 = 0
     package var isListing = false
+    /// A change tag that each save request since the last complete fetch has got; an empty one is of a request without
+    /// an answer. Together they tell a restored cloud, which one tag of a save after the restore would hide.
+    package var unfetched: [String] = []
 
     package init(zoneID: ZoneID? = nil) {
         self.zoneID = zoneID
+    }
+}
+
+extension ZoneState {
+    /// How many save requests are remembered: the first, and the last ones.
+    private static var maximumUnfetched: Int { 64 }
+
+    mutating func beginSaving() {
+        if unfetched.last?.isEmpty == true { return }
+        if unfetched.count >= Self.maximumUnfetched { unfetched.remove(at: 1) }
+        unfetched.append("")
+    }
+
+    mutating func noteSaved(as tag: String) {
+        if unfetched.last?.isEmpty == true { unfetched[unfetched.count - 1] = tag }
     }
 }
 

@@ -28,7 +28,7 @@ final class ContestedFieldTests: XCTestCase {
         let record = state["A"]
         XCTAssertEqual(record?.pending?.handle, ContentHandle(2), line: line)
         XCTAssertNil(record?.pending?.base, line: line)
-        XCTAssertNil(record?.pending?.contested, line: line)
+        XCTAssertNil(record?.pending?.on.contested, line: line)
         XCTAssertEqual(record?.isInConflict, false, line: line)
         XCTAssertEqual(record?.isSendable, true, line: line)
     }
@@ -55,11 +55,11 @@ final class ContestedFieldTests: XCTestCase {
     func testADraftOfALostVersionDropsItsContestedFieldsWhenAnotherArrives() {
         var state = makeState()
         state.apply(.zoneLost(.encryptedDataReset))
-        XCTAssertEqual(state["A"]?.pending?.contested, ContentHandle(3))
+        XCTAssertEqual(state["A"]?.pending?.on.contested, ContentHandle(3))
         let other = KnownVersion(changeTag: "2", handle: ContentHandle(4), hash: 2, modified: nil)
         state.apply(.fetched(name: "A", other))
         XCTAssertNil(state["A"]?.pending?.base)
-        XCTAssertNil(state["A"]?.pending?.contested)
+        XCTAssertNil(state["A"]?.pending?.on.contested)
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
@@ -69,7 +69,7 @@ final class ContestedFieldTests: XCTestCase {
         let version = KnownVersion(changeTag: "2", handle: 5, hash: 2, modified: nil)
         state.apply(.saved(name: "A", sent: 4, version))
         XCTAssertEqual(state["A"]?.pending?.base, 5)
-        XCTAssertEqual(state["A"]?.pending?.contested, 3)
+        XCTAssertEqual(state["A"]?.pending?.on.contested, 3)
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
@@ -78,7 +78,7 @@ final class ContestedFieldTests: XCTestCase {
         let version = KnownVersion(changeTag: "2", handle: 5, hash: known.hash, modified: nil)
         state.apply(.fetched(name: "A", version))
         XCTAssertEqual(state["A"]?.pending?.base, 5)
-        XCTAssertEqual(state["A"]?.pending?.contested, 3)
+        XCTAssertEqual(state["A"]?.pending?.on.contested, 3)
         XCTAssertEqual(state["A"]?.isInConflict, true)
     }
 
@@ -86,10 +86,10 @@ final class ContestedFieldTests: XCTestCase {
         var harness = MachineHarness(state: makeState())
         var edit = NewChange.save("A", 5)
         let basis = harness.state.editBasis(of: "A")
-        edit.basis = NewChange.Basis(basis.base, contested: basis.contested)
+        edit.basis = basis.on
         harness.run(.calls(.enqueue(harness.newCall(), [edit])))
         XCTAssertEqual(harness.state["A"]?.pending?.handle, 5)
-        XCTAssertEqual(harness.state["A"]?.pending?.contested, 3)
+        XCTAssertEqual(harness.state["A"]?.pending?.on.contested, 3)
     }
 
     func testADraftInConflictIsNotSent() {
@@ -99,7 +99,7 @@ final class ContestedFieldTests: XCTestCase {
     func testADraftThatTheResolverKeepsIsSent() {
         var state = makeState()
         state.apply(.resolved(name: "A", client: 2, server: 1, .client))
-        XCTAssertNil(state["A"]?.pending?.contested)
+        XCTAssertNil(state["A"]?.pending?.on.contested)
         XCTAssertEqual(state["A"]?.isSendable, true)
     }
 
@@ -113,14 +113,14 @@ final class ContestedFieldTests: XCTestCase {
         var harness = MachineHarness(state: makeState())
         harness.upload("A", 5)
         XCTAssertEqual(harness.state["A"]?.pending?.handle, ContentHandle(5))
-        XCTAssertEqual(harness.state["A"]?.pending?.contested, ContentHandle(3))
+        XCTAssertEqual(harness.state["A"]?.pending?.on.contested, ContentHandle(3))
         XCTAssertEqual(harness.state["A"]?.isInConflict, true)
     }
 
     func testADeletionOverADraftInConflictIsSent() {
         var harness = MachineHarness(state: makeState())
         harness.delete("A")
-        XCTAssertNil(harness.state["A"]?.pending?.contested)
+        XCTAssertNil(harness.state["A"]?.pending?.on.contested)
         XCTAssertEqual(harness.state["A"]?.isSendable, true)
     }
 

@@ -15,12 +15,14 @@ extension StampWorld {
         let edit = harness.state.editBasis(of: name)
         let stamp = newStamp()
         var stamps = shown.union([stamp])
-        if options.removes, pick(2) == 0, let out = shown.intersection(self.stamps(edit.base) ?? []).max() {
+        if options.removes, pick(2) == 0,
+            let out = shown.intersection(self.stamps(edit.on.version) ?? []).max()
+        {
             stamps.remove(out)
             removed[name, default: []].insert(out)
             expected[name]?.remove(out)
         }
-        let basis = pick(2) == 0 ? NewChange.Basis(edit) : nil
+        let basis = pick(2) == 0 ? edit.on : nil
         let handle = newHandle(stamps)
         let call = harness.newCall()
         if let parked = harness.state[name]?.pending, parked.parked != nil {
