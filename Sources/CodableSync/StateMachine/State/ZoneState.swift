@@ -13,8 +13,9 @@ package struct ZoneState: Equatable, Sendable {
     /// The number of the newest full listing; `isListing` is true until it is complete.
     package var listing: UInt64 = 0
     package var isListing = false
-    /// A change tag that each save request since the last complete fetch has got; an empty one is of a request without
-    /// an answer. Together they tell a restored cloud, which one tag of a save after the restore would hide.
+    /// A change tag that each save request since the last complete fetch has got, or an empty one without an answer.
+    ///
+    /// Together they tell a restored cloud, which one tag of a save after the restore would hide.
     package var unfetched: [String] = []
 
     package init(zoneID: ZoneID? = nil) {
