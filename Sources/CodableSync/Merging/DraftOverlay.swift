@@ -194,7 +194,8 @@ struct DraftOverlay: Sendable {
         _ original: [String: RecordValue],
         of version: ContentHandle
     ) -> [String: RecordValue] {
-        guard let latest = record?.readable?.handle, version != latest, let base = record?.carried.ownBase,
+        guard let latest = record?.carried.doubt ?? record?.readable?.handle, version != latest,
+            let base = record?.carried.ownBase,
             let before = modelFields(base), let after = modelFields(latest)
         else { return original }
         var fields = original
