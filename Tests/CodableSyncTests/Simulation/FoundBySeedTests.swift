@@ -35,7 +35,7 @@ final class FoundBySeedTests: EngineScenario {
         XCTAssertEqual(after, [])
     }
 
-    /// A model uploaded after the app was told of its deletion is a new record, not an edit of the deleted one.
+    /// Once the app has received a deletion, an upload of that name creates a new record.
     func testUploadingAModelAfterSeeingItsDeletionCreatesANewRecord() async throws {
         for readsAll in [true, false] {
             let name = readsAll ? "a" : "b"
