@@ -53,7 +53,7 @@
         let simulation: JobSimulation
         let clock = ManualClock()
         let cloud: FakeCloud
-        let zoneID = ZoneID(zoneName: "Item")
+        static var zoneID: ZoneID { ZoneID(zoneName: "Item") }
         let names: [String]
         var apps: [StoryApp<Model>] = []
         var random: SplitMix64
@@ -178,12 +178,12 @@
 
         private func expireTokens() {
             say("tokens expire")
-            do { try cloud.expireTokens(in: zoneID) } catch { say("\(error)") }
+            do { try cloud.expireTokens(in: Self.zoneID) } catch { say("\(error)") }
         }
 
         private func loseZone() {
             do {
-                try cloud.resetEncryptedData(in: zoneID)
+                try cloud.resetEncryptedData(in: Self.zoneID)
                 say("the zone is lost")
             } catch {
                 say("\(error)")
@@ -237,15 +237,22 @@
             fail("devices still have work to do after 40 rounds")
         }
 
-        func server(of user: String = FakeCloud.defaultUser) -> [String: Model] {
-            cloud.records(user: user, in: zoneID).compactMapValues { record in
-                do {
-                    return try RecordDecoder().decode(Model.self, from: record)
-                } catch {
-                    fail("\(record.recordID.recordName): \(error)")
-                    return nil
-                }
+        func stamps(of record: Record?) -> Set<String> {
+            guard let record, let model = decoded(record) else { return [] }
+            return Set(model.stamps)
+        }
+
+        private func decoded(_ record: Record) -> Model? {
+            do {
+                return try RecordDecoder().decode(Model.self, from: record)
+            } catch {
+                fail("\(record.recordID.recordName): \(error)")
+                return nil
             }
+        }
+
+        func server(of user: String = FakeCloud.defaultUser) -> [String: Model] {
+            cloud.records(user: user, in: Self.zoneID).compactMapValues(decoded)
         }
 
         private func check() {
@@ -256,7 +263,9 @@
                 let stays = refused[name, default: []].intersection(server[name]?.stamps ?? [])
                 if !stays.isEmpty { fail("\(name): \(stays.sorted()) were rejected but are on the server") }
                 if StampFields.createdTwice.withLock({ $0.contains(name) }) { continue }
+                let unanswered = apps.flatMap { $0.addedUnanswered(to: name) }
                 let back = takenOut[name, default: []].intersection(server[name]?.stamps ?? [])
+                    .subtracting(unanswered)
                 if !back.isEmpty { fail("\(name): \(back.sorted()) were removed but are on the server") }
                 for device in 0..<3 where !Model.keepsDrafts {
                     guard let drafts = drafts["\(name).\(device)"], drafts.count == 1 else { continue }

@@ -21,6 +21,16 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
     /// Names of records that pages and look-ups fail to read.
     var unreadable: Set<String> = []
 
+    /// What the cloud had before and after saves whose answers the engine never got.
+    private(set) var unansweredSaves: [(before: [String: Record], after: [String: Record])] = []
+    /// Returns the cloud's records by name.
+    private let records: () -> [String: Record]
+
+    init(_ base: any CloudDatabase, records: @escaping () -> [String: Record]) {
+        self.records = records
+        super.init(base)
+    }
+
     /// The number of requests that have arrived and are not processed yet.
     private(set) var arrivingCount = 0
 
@@ -55,13 +65,19 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         try await travel(operation)
         // A request must not run as a user who signed in after it was sent.
         if base.accountGeneration != account { throw CloudError(.networkFailure) }
-        let answer: Answer
+        let (answer, before): (Answer, [String: Record])
         do {
             arrivingCount += 1
             defer { arrivingCount -= 1 }
+            before = records()
             answer = try await request()
         }
+        let after = records()
+        var isReceived = false
+        defer { if operation == .modifyRecords, !isReceived { unansweredSaves.append((before, after)) } }
         try await travel(operation)
+        // An engine that has given up, or has lost power, does not receive the answer.
+        isReceived = !Task.isCancelled && !isOff
         return answer
     }
 

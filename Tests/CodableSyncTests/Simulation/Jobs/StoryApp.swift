@@ -16,6 +16,7 @@
         let isLive: Bool
         unowned var story: JobStory<Model>!
         let fake: FakeDatabase
+        private let cloud: FakeCloud
         private(set) var connection: SimulatedConnection
         private var configuration: SyncConfiguration
         private(set) var files = SimulatedFileSystem()
@@ -59,7 +60,8 @@
             isLive = Bool.random(using: &random) && consumes
             fake = cloud.database()
             fake.conflictsCarryServerRecord = Int.random(in: 0..<4, using: &random) > 0
-            connection = SimulatedConnection(fake)
+            self.cloud = cloud
+            connection = SimulatedConnection(fake) { cloud.records(in: JobStory<Model>.zoneID) }
             var configuration = SyncConfiguration()
             configuration.sendDelay = .zero
             configuration.storage = .directory(URL(fileURLWithPath: "/device"))
@@ -209,6 +211,19 @@
             }
         }
 
+        /// Stamps that saves of this device added to a record, without an answer.
+        ///
+        /// Where another device then merges such a save into a change of its own, nothing tells this device that the
+        /// cloud's version contains it; what it has removed since may come back.
+        func addedUnanswered(to name: String) -> Set<String> {
+            (formerConnections + [connection]).flatMap(\.unansweredSaves).reduce(into: []) { stamps, save in
+                let (before, after) = (
+                    story.stamps(of: save.before[name]), story.stamps(of: save.after[name])
+                )
+                stamps.formUnion(after.subtracting(before))
+            }
+        }
+
         // MARK: Crashes and restarts
 
         /// Cuts the power: unflushed writes may be lost, and a new engine starts with the rest.
@@ -242,7 +257,8 @@
             remembered = [:]
             drafted = [:]
             configuration.fileSystem = files
-            let next = SimulatedConnection(fake)
+            let cloud = cloud
+            let next = SimulatedConnection(fake) { cloud.records(in: JobStory<Model>.zoneID) }
             next.isHolding = connection.isHolding
             formerConnections.append(connection)
             connection = next
