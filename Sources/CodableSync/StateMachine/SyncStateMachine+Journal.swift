@@ -5,7 +5,7 @@ extension SyncStateMachine {
     mutating func takeCommitted(_ batch: BatchID) {
         guard let committed = context.journal.uncommitted.removeFirst(batch) else { return }
         context.actions += committed.events.map { .report($0) }
-        if committed.entries.contains(where: { if case .zones(.lost) = $0 { true } else { false } }) {
+        if committed.entries.contains(where: { if case .fact(.zoneLost) = $0 { true } else { false } }) {
             // These responses would be about a zone that the state no longer knows.
             zone.dropHeldResponse()
             lookingUp.forgetAll()

@@ -36,14 +36,6 @@ extension JSONWriter {
 extension JSONReader {
     mutating func keys() throws -> [RecordKey] { try rows { try $0.keyElements() } }
 
-    /// Reads what a stream holds: a row with the stream, and the records.
-    mutating func showing() throws -> DeliveryEntry {
-        try beginArray()
-        let element = try shownElement()
-        while try nextElement() { try skipValue() }
-        return .showing(element.stream, element.keys)
-    }
-
     private mutating func shownElement() throws -> ShownElements.Element {
         let stream = try element { try $0.uint() }
         return ShownElements.Element(stream: stream, keys: try element { try $0.keys() })

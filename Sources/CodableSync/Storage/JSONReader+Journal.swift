@@ -134,44 +134,32 @@ extension JSONReader {
         }
     }
 
-    /// A change, and its record's type.
-    struct ChangeMembers {
+    mutating func change() throws -> LocalChange {
         var change = LocalChange(kind: .delete, edited: nil, base: nil)
-        var type: ExactName?
-
-        func requireType() throws(JournalLineError) -> ExactName {
-            guard let type else { throw .malformed("a change has no record type") }
-            return type
-        }
-    }
-
-    mutating func changeMembers() throws -> ChangeMembers {
-        var members = ChangeMembers()
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
-        try self.members { json, key in
+        try members { json, key in
             switch key {
-            case "type": members.type = ExactName(try json.string())
             case "save": handle = try json.handle()
             case "size": size = try json.int()
             case "delete": isDeletion = try json.bool()
-            case "edited": members.change.edited = try json.date()
-            case "base": members.change.base = try json.handle()
-            case "contested": members.change.on.contested = try json.handle()
-            case "sides": members.change.on.sides = try json.sides()
-            case "earlier": members.change.earlier = try json.array { try $0.handle() }
-            case "merged": members.change.on.isMerged = try json.bool()
-            case "parked": members.change.parked = try json.reason()
+            case "edited": change.edited = try json.date()
+            case "base": change.base = try json.handle()
+            case "contested": change.on.contested = try json.handle()
+            case "sides": change.on.sides = try json.sides()
+            case "earlier": change.earlier = try json.array { try $0.handle() }
+            case "merged": change.on.isMerged = try json.bool()
+            case "parked": change.parked = try json.reason()
             default: try json.skipValue()
             }
         }
         if let handle {
-            members.change.kind = .save(handle, size: Int(clamping: size))
+            change.kind = .save(handle, size: Int(clamping: size))
         } else if !isDeletion {
             throw JournalLineError.malformed("a change is neither a save nor a deletion")
         }
-        return members
+        return change
     }
 
     mutating func reason() throws -> ParkReason {
@@ -187,15 +175,11 @@ extension JSONReader {
         return reason
     }
 
-    mutating func version() throws -> (version: KnownVersion, type: ExactName?, sent: ContentHandle?) {
-        var type: ExactName?
-        var sent: ContentHandle?
+    mutating func version() throws -> KnownVersion {
         var handle: ContentHandle?
         var version = KnownVersion(changeTag: "", handle: ContentHandle(0), hash: 0, modified: nil)
         try members { json, key in
             switch key {
-            case "type": type = ExactName(try json.string())
-            case "sent": sent = try json.handle()
             case "tag": version.changeTag = try json.string()
             case "handle": handle = try json.handle()
             case "hash": version.hash = try json.uint()
@@ -207,45 +191,7 @@ extension JSONReader {
         }
         guard let handle else { throw JournalLineError.malformed("a version has no handle") }
         version.handle = handle
-        return (version, type, sent)
-    }
-
-    mutating func resolved(_ key: RecordKey) throws -> ResolveEntry {
-        var client: ContentHandle?
-        var server: ContentHandle?
-        var handle: ContentHandle?
-        var outcome = ""
-        var size: Int64 = 0
-        var edited: Date?
-        var reason: ParkReason?
-        try members { json, member in
-            switch member {
-            case "client": client = try json.handle()
-            case "server": server = try json.handle()
-            case "outcome": outcome = try json.string()
-            case "handle": handle = try json.handle()
-            case "size": size = try json.int()
-            case "edited": edited = try json.date()
-            case "reason": reason = try json.reason()
-            default: try json.skipValue()
-            }
-        }
-        let resolution: Resolution
-        switch (outcome, handle, reason) {
-        case ("confirmed", let handle?, _): resolution = .confirmed(handle)
-        case ("client", _, _): resolution = .client
-        case ("merged", let handle?, _):
-            resolution = .merged(handle, size: Int(clamping: size), edited: edited)
-        case ("redated", let handle?, _):
-            resolution = .redated(handle, size: Int(clamping: size), edited: edited)
-        case ("server", _, _): resolution = .server
-        case ("failed", _, let reason?): resolution = .failed(reason)
-        case ("confirmed", nil, _), ("merged", nil, _), ("failed", _, nil), ("", _, _):
-            throw JournalLineError.malformed("a resolution is not complete")
-        default: throw JournalLineError.unknownKind(outcome)
-        }
-        guard let client else { throw JournalLineError.malformed("a resolution has no client") }
-        return .resolved(key, client: client, server: server, resolution)
+        return version
     }
 
     /// Reads the elements of a row with a record type and the schema version that the app can read.
@@ -253,20 +199,6 @@ extension JSONReader {
         let type = ExactName(try element { try $0.string() })
         let version = SchemaVersion(try element { try $0.uint() })
         return ReadableSchema(type: type, version: version, carriesTag: try element { try $0.bool() })
-    }
-
-    mutating func page(of zone: ZoneNumber) throws -> FetchEntry {
-        var token: ChangeToken?
-        var isComplete = false
-        try members { json, key in
-            switch key {
-            case "token": token = ChangeToken(try json.base64())
-            case "complete": isComplete = try json.bool()
-            default: try json.skipValue()
-            }
-        }
-        guard let token else { throw JournalLineError.malformed("a page has no token") }
-        return .page(zone, token: token, isComplete: isComplete)
     }
 
     mutating func note() throws -> SyncNote {

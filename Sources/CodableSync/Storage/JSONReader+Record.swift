@@ -16,19 +16,19 @@ extension JSONReader {
             switch key {
             case "type": type = ExactName(try json.string())
             case "known":
-                record.known = try json.unlessMalformed("known", &problems) { try $0.version().version }
+                record.known = try json.unlessMalformed("known", &problems) { try $0.version() }
                 isKnownLost = record.known == nil
             case "carried":
                 record.carried =
                     try json.unlessMalformed("carried", &problems) { try $0.carried() } ?? CarriedTags()
             case "lost":
-                record.lost = try json.unlessMalformed("lost", &problems) { try $0.version().version }
+                record.lost = try json.unlessMalformed("lost", &problems) { try $0.version() }
             case "kept":
                 record.kept = try json.unlessMalformed("kept", &problems) { json in
-                    KeptVersion.version(try json.version().version)
+                    KeptVersion.version(try json.version())
                 }
             case "lostRefused": record.isLostRefused = try json.bool()
-            case "pending": record.pending = try json.changeMembers().change
+            case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
             case "deletionSent": record.isDeletionSent = try json.bool()
             case "undelivered":

@@ -63,14 +63,6 @@ extension JSONReader {
         return stage
     }
 
-    mutating func zoneID() throws -> ZoneID {
-        var problems: [String] = []
-        guard let zoneID = try zoneState(&problems).zoneID else {
-            throw JournalLineError.malformed("a zone has no name")
-        }
-        return zoneID
-    }
-
     mutating func orders() throws -> OrderRuns {
         OrderRuns(
             runs: try rows { json in

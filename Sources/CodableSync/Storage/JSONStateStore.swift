@@ -7,7 +7,7 @@ import RecordCoding
 package final class JSONStateStore: StateStore {
     private static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
-    package static var version: UInt64 { 3 }
+    package static var version: UInt64 { 4 }
     /// The default minimum size for a compaction.
     package static var compactionSize: UInt64 { 4 << 20 }
 
@@ -150,8 +150,9 @@ package final class JSONStateStore: StateStore {
                     throw JournalFailure.unreadable("There is no number left for what is to be stored.")
                 }
                 var group = LogGroup()
-                for entry in batch.entries {
-                    let line = Self.line(of: entry, in: batch)
+                var contents = batch.contents
+                for stated in batch.lines {
+                    let line = Self.line(of: stated, taking: &contents)
                     try group.append(line.bytes)
                     places.append(line.places)
                 }
@@ -163,7 +164,7 @@ package final class JSONStateStore: StateStore {
                     for place in places { index[place.handle] = position.part(place.range) }
                 }
             }
-            for batch in batches { relabel(after: batch.entries) }
+            for batch in batches { relabel(after: batch.lines) }
         } catch let failure as JournalFailure {
             throw failure
         } catch let error as FileError {
@@ -177,30 +178,29 @@ package final class JSONStateStore: StateStore {
     }
 
     /// Puts the owner into the headers of later files.
-    private func relabel(after entries: [JournalEntry]) {
-        for entry in entries {
+    private func relabel(after lines: [StateLine]) {
+        for case .row(.summary(let summary)) in lines {
             let encoded = label.withLock { label -> [UInt8]? in
-                switch entry {
-                case .account(.made(let identity)) where label.identity == nil: label.identity = identity
-                case .account(.claimed(let user)) where label.user == nil: label.user = user
-                default: return nil
-                }
-                return label.encoded
+                let former = label
+                label.identity = label.identity ?? summary.identity
+                label.user = label.user ?? summary.user
+                return label == former ? nil : label.encoded
             }
             if let encoded { log.relabel(encoded) }
         }
     }
 
     private static func line(
-        of entry: JournalEntry,
-        in batch: JournalBatch
+        of line: StateLine,
+        taking contents: inout [ContentHandle: Record]
     ) -> (bytes: [UInt8], places: [JournalLine.Place]) {
-        let contents = entry.introduced.compactMap { handle in
-            batch.contents[handle].map { record in
+        if contents.isEmpty { return JournalLine.make(line) }
+        let named = line.handles.compactMap { handle in
+            contents.removeValue(forKey: handle).map { record in
                 (handle: handle, write: { (json: inout JSONWriter) in json.contents(record) })
             }
         }
-        return JournalLine.make(entry, contents: contents)
+        return JournalLine.make(line, contents: named)
     }
 
     package func load(_ handles: [ContentHandle]) throws -> StoredContents {
@@ -321,14 +321,14 @@ package final class JSONStateStore: StateStore {
         guard max(summary.deliveryOrder, listing, fold.lastHandle) < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for what is to be stored.")
         }
-        let first = JournalLine.make(.snapshot(.summary(summary)), lastHandle: fold.lastHandle)
+        let first = JournalLine.make(.row(.summary(summary)), lastHandle: fold.lastHandle)
         _ = try frozen.append(first.bytes, isAlone: true)
         for number in state.zones.numbers {
-            let line = JournalLine.make(.snapshot(.zone(number, state.zone(number))))
+            let line = JournalLine.make(.row(.zone(number, state.zone(number))))
             _ = try frozen.append(line.bytes, isAlone: true)
         }
         for note in state.notes.suffix(SyncState.maximumNotes) {
-            _ = try frozen.append(JournalLine.make(.note(note)).bytes)
+            _ = try frozen.append(JournalLine.make(.row(.note(note))).bytes)
         }
         for key in state.sortedKeys(of: nil) {
             guard let record = state[key] else { continue }
@@ -338,8 +338,8 @@ package final class JSONStateStore: StateStore {
                 let bytes = try log.read(position)
                 contents.append((handle, { $0.raw(bytes) }))
             }
-            let entry = JournalEntry.snapshot(.record(key, type: state.recordType(of: key), record))
-            let line = JournalLine.make(entry, contents: contents)
+            let row = StateRow.record(key, type: state.recordType(of: key), record)
+            let line = JournalLine.make(.row(row), contents: contents)
             // A pending edit exists nowhere else, so it gets a group of its own; everything else can be
             // fetched again.
             let position = try frozen.append(line.bytes, isAlone: record.pending != nil)

@@ -32,10 +32,6 @@ extension JSONWriter {
         int(date.stored)
     }
 
-    mutating func optionalDate(_ date: Date?) {
-        if let date { int(date.stored) } else { null() }
-    }
-
     mutating func member(_ name: String, _ date: Date?) {
         guard let date else { return }
         key(name)
@@ -69,13 +65,8 @@ extension JSONWriter {
         if isTrue { member(fact, true) }
     }
 
-    mutating func token(_ token: ChangeToken?) {
-        if let token { base64(token.data) } else { null() }
-    }
-
-    mutating func change(_ change: LocalChange, of type: ExactName? = nil) {
+    mutating func change(_ change: LocalChange) {
         beginObject()
-        member("type", type?.text)
         switch change.kind {
         case .save(let handle, let size):
             member("save", handle)
@@ -141,35 +132,6 @@ extension JSONWriter {
         uint(UInt64(schema.version.number))
         bool(schema.carriesTag)
         endArray()
-    }
-
-    mutating func resolution(
-        _ resolution: Resolution,
-        client: ContentHandle,
-        server: ContentHandle?
-    ) {
-        beginObject()
-        member("client", client)
-        member("server", server)
-        key("outcome")
-        switch resolution {
-        case .confirmed(let sent):
-            string("confirmed")
-            member("handle", sent)
-        case .client: string("client")
-        case .redated(let handle, let size, let edited), .merged(let handle, let size, let edited):
-            if case .merged = resolution { string("merged") } else { string("redated") }
-            member("handle", handle)
-            key("size")
-            int(Int64(size))
-            member("edited", edited)
-        case .server: string("server")
-        case .failed(let failure):
-            string("failed")
-            key("reason")
-            reason(failure)
-        }
-        endObject()
     }
 
     mutating func record(_ record: RecordState, of type: ExactName?) {

@@ -29,8 +29,6 @@ struct JournalFold {
     private(set) var state = SyncState()
     private(set) var positions: [ContentHandle: LogPosition] = [:]
     private(set) var lastHandle: UInt64 = 0
-    /// Edits that must no longer be sent, since a later edit was confirmed although its own line is lost.
-    private(set) var superseded: [RecordKey: ContentHandle] = [:]
 
     /// The user in the headers of the files, if any.
     private let owner: String?
@@ -58,12 +56,7 @@ struct JournalFold {
         try check(line, at: position)
         for (handle, range) in line.contents { positions[handle] = position.part(range) }
         lastHandle = max(lastHandle, line.highestHandle)
-        if case .sending(.saved(let key, _, let sent, _)) = line.entry, positions[sent] == nil,
-            let pending = state[key]?.pending?.handle, pending < sent
-        {
-            superseded[key] = pending
-        }
-        state.apply(line.entry)
+        state.apply(line: line.line)
         state.forgetWhatChanged()
         keepOwner()
         return line.problems
@@ -84,8 +77,8 @@ struct JournalFold {
             throw .malformed("it stands behind a line by which the file belongs to something else")
         }
         let summary = state.summary
-        let identity = line.entry.identity.flatMap { summary.identity?.firstDifference(from: $0) }
-        if let user = line.entry.owner, let owner = summary.user, !owner.isIdentical(to: user) {
+        let identity = line.line.identity.flatMap { summary.identity?.firstDifference(from: $0) }
+        if let user = line.line.owner, let owner = summary.user, !owner.isIdentical(to: user) {
             foreignFile = position.file
             throw .malformed("it says that the state is another user's")
         }
@@ -96,7 +89,7 @@ struct JournalFold {
                 "it says that the state belongs to the \(identity.what) \(identity.wanted.quoted)"
             )
         }
-        if let (number, zoneID) = line.entry.registration, state.contradicts(number, zoneID) {
+        if let (number, zoneID) = line.line.registration, state.contradicts(number, zoneID) {
             throw .malformed("it gives a zone another number than a line before it")
         }
         // A snapshot's summary has no line before it.
@@ -128,30 +121,27 @@ struct JournalFold {
     }
 }
 
-extension JournalEntry {
-    /// The state's owner according to the entry.
+extension StateLine {
+    /// The state's owner according to the line.
     fileprivate var owner: String? {
         switch self {
-        case .account(.claimed(let user)): user
-        case .snapshot(.summary(let summary)): summary.user
+        case .row(.summary(let summary)): summary.user
         default: nil
         }
     }
 
-    /// What the state belongs to according to the entry.
+    /// What the state belongs to according to the line.
     fileprivate var identity: StateIdentity? {
         switch self {
-        case .account(.made(let identity)): identity
-        case .snapshot(.summary(let summary)): summary.identity
+        case .row(.summary(let summary)): summary.identity
         default: nil
         }
     }
 
-    /// The number that the entry gives a zone.
+    /// The number that the line gives a zone.
     fileprivate var registration: (ZoneNumber, ZoneID)? {
         switch self {
-        case .zones(.registered(let number, let zoneID)): (number, zoneID)
-        case .snapshot(.zone(let number, let zone)): zone.zoneID.map { (number, $0) }
+        case .row(.zone(let number, let zone)): zone.zoneID.map { (number, $0) }
         default: nil
         }
     }
@@ -161,7 +151,7 @@ extension JournalLine.Parsed {
     /// The highest handle that the line stores, names, or gives as the last one.
     fileprivate var highestHandle: UInt64 {
         let stored = contents.lazy.map(\.0.number).max() ?? 0
-        let named = entry.named.lazy.map(\.number).max() ?? 0
+        let named = line.handles.lazy.map(\.number).max() ?? 0
         return max(stored, named, lastHandle)
     }
 }

@@ -5,7 +5,7 @@ import struct Foundation.Date
 
 /// Why a line with a valid checksum cannot be interpreted.
 enum JournalLineError: Error, Equatable {
-    /// The line has a kind of entry that only a newer version writes.
+    /// The line is of a kind that only a newer version writes.
     case unknownKind(String)
     case malformed(String)
 }
@@ -20,25 +20,25 @@ extension JournalLineError: CustomStringConvertible {
 }
 
 extension JournalLine {
-    /// A parsed line: the entry, and the places of the contents that it introduces.
+    /// A parsed line, and the places of the contents that it introduces.
     struct Parsed {
-        var entry: JournalEntry
+        var line: StateLine
         var contents: [(ContentHandle, Range<Int>)] = []
         /// The highest handle in use before the line; 0 if the line does not say.
         var lastHandle: UInt64 = 0
-        /// Messages about parts of the entry that had to be left out because they cannot be read.
+        /// Messages about parts of the line that had to be left out because they cannot be read.
         var problems: [String] = []
     }
 
     /// Reads a line, and notes only the places of its contents.
     ///
-    /// Unknown members are skipped if the line has a known entry.
+    /// Unknown members are skipped if the line has a known row or fact.
     ///
     /// - Throws: ``JournalLineError``, or `JSONError`.
     static func parse(_ bytes: [UInt8]) throws -> Parsed {
         var json = JSONReader(bytes)
         var subject = Subject()
-        var entry: JournalEntry?
+        var line: StateLine?
         var unknown: String?
         var parsed = (contents: [(ContentHandle, Range<Int>)](), lastHandle: UInt64(0), problems: [String]())
         try json.members { json, key in
@@ -50,24 +50,24 @@ extension JournalLine {
                 parsed.lastHandle =
                     try json.unlessMalformed(key, &parsed.problems) { try $0.counter() } ?? 0
             default:
-                guard let fact = try readFact(key, of: subject, &json, &parsed.problems) else {
+                guard let found = try readLine(key, of: subject, &json, &parsed.problems) else {
                     unknown = unknown ?? key
                     return try json.skipValue()
                 }
-                guard entry == nil else { throw JournalLineError.malformed("the line has two facts") }
-                entry = fact
+                guard line == nil else { throw JournalLineError.malformed("the line has two rows or facts") }
+                line = found
             }
         }
         try json.end()
-        if let entry {
+        if let line {
             return Parsed(
-                entry: entry,
+                line: line,
                 contents: parsed.contents,
                 lastHandle: parsed.lastHandle,
                 problems: parsed.problems
             )
         }
-        throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no fact")
+        throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no row or fact")
     }
 
     private static func readContents(_ json: inout JSONReader) throws -> [(ContentHandle, Range<Int>)] {

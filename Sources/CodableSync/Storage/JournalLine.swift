@@ -2,32 +2,32 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The lines of the journal, with one entry each: the zone and the record's name come first, and its contents
+/// The lines of the journal, with one row or fact each: the zone and the record's name come first, and new contents
 /// last.
 ///
-/// `{"zone":1,"name":"Q90","queued":{"type":"Place","save":17,"size":450,"base":12},"contents":[[17,{…}]]}`
+/// `{"zone":1,"name":"Q90","record":{"type":"Place","pending":{"save":17,"size":450}},"contents":[[17,{…}]]}`
 ///
 /// A row of contents has a handle, a record, and the names of its encrypted fields if it has any.
 enum JournalLine {
     /// The place of a handle's contents in a line.
     typealias Place = (handle: ContentHandle, range: Range<Int>)
 
-    /// Creates the line of an entry with the contents that it introduces.
+    /// Creates a line with the contents that it introduces.
     ///
     /// - Parameters:
-    ///   - entry: The entry.
+    ///   - line: The row or fact.
     ///   - contents: The handles, and closures that write their contents.
     ///   - lastHandle: The highest handle in use; `nil` if earlier lines show it.
     /// - Returns: The line, and the places of the contents in it.
     static func make(
-        _ entry: JournalEntry,
+        _ line: StateLine,
         contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = [],
         lastHandle: UInt64? = nil
     ) -> (bytes: [UInt8], places: [Place]) {
         var json = JSONWriter(reserving: 512)
         var places: [Place] = []
         json.beginObject()
-        write(entry, to: &json)
+        write(line, to: &json)
         if let lastHandle {
             json.key("lastHandle")
             json.uint(lastHandle)

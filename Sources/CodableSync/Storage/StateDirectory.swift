@@ -341,7 +341,9 @@ extension JSONStateStore.Opened {
     ///
     /// - Throws: ``JournalFailure``; nothing has changed then.
     fileprivate mutating func append(_ entries: [JournalEntry]) throws {
-        try store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
-        for entry in entries { state.apply(entry) }
+        var changed = state
+        let lines = changed.applyWriting(entries).lines
+        try store.append([JournalBatch(batch: 0, lines: lines, contents: [:], flush: true)])
+        state = changed
     }
 }

@@ -17,10 +17,9 @@ enum StateRepair {
             guard let record = state[key] else { continue }
             listings[key.zone] = max(listings[key.zone] ?? 0, record.listing)
             var repaired = record.repaired(isStored)
-            if let handle = fold.superseded[key], handle == record.pending?.handle { repaired.pending = nil }
             if let reason = fold.lostReason(of: key, repaired) { repaired.pending?.parked = reason }
             if repaired != record {
-                entries.append(.snapshot(.record(key, type: state.recordType(of: key), repaired)))
+                entries.append(.row(.record(key, type: state.recordType(of: key), repaired)))
             }
         }
         for number in listings.numbers {
@@ -28,11 +27,11 @@ enum StateRepair {
             guard let last = listings[number], last > zone.listing else { continue }
             // The next listing needs a number that no record has.
             zone.listing = last
-            entries.append(.snapshot(.zone(number, zone)))
+            entries.append(.row(.zone(number, zone)))
         }
         // With the line about the state as a whole, it is lost whether the app has a loop over `changes`.
         if state.summary.identity == nil, !state.summary.isFollowed {
-            entries.append(.delivering(.startedOver))
+            entries.append(.fact(.startedOver))
         }
         return entries
     }

@@ -1,15 +1,15 @@
 import RecordCoding
 
-/// Entries that are stored together, and the contents that they introduce.
+/// Lines that are stored together, and the contents that they introduce.
 package struct JournalBatch: Sendable {
     package var batch: BatchID
-    package var entries: [JournalEntry]
+    package var lines: [StateLine]
     package var contents: [ContentHandle: Record]
     package var flush: Bool
 
-    package init(batch: BatchID, entries: [JournalEntry], contents: [ContentHandle: Record], flush: Bool) {
+    package init(batch: BatchID, lines: [StateLine], contents: [ContentHandle: Record], flush: Bool) {
         self.batch = batch
-        self.entries = entries
+        self.lines = lines
         self.contents = contents
         self.flush = flush
     }

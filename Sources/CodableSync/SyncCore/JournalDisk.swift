@@ -325,6 +325,6 @@ final class JournalDisk: Sendable {
 extension JournalBatch {
     /// Whether the batch removes records that must not stay in the files.
     fileprivate var removesRecords: Bool {
-        entries.contains { if case .account(.signedOut(removing: true)) = $0 { true } else { false } }
+        lines.contains(.fact(.removed))
     }
 }

@@ -15,8 +15,10 @@ struct OpenedState: Sendable {
 
     /// Stores entries and applies them to the state.
     mutating func append(_ entries: [JournalEntry]) throws {
-        try store.append([JournalBatch(batch: 0, entries: entries, contents: [:], flush: true)])
-        for entry in entries { state.apply(entry) }
+        var changed = state
+        let lines = changed.applyWriting(entries).lines
+        try store.append([JournalBatch(batch: 0, lines: lines, contents: [:], flush: true)])
+        state = changed
     }
 
     /// Closes the files and releases the directory.
@@ -164,7 +166,7 @@ struct StateLocation: Sendable {
     ) async throws -> OpenedState {
         try await Self.besideTheActor {
             var opened = opened
-            if startsOver { try opened.append([.delivering(.startedOver)]) }
+            if startsOver { try opened.append([.fact(.startedOver)]) }
             try opened.place.directory.commit(user, number: opened.place.number, telling: notice)
             return opened
         }

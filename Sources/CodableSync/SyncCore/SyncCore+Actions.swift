@@ -50,7 +50,7 @@ extension SyncCore {
     private func perform(_ action: SyncAction) {
         switch action {
         case .journal(.keepContents(_, let handles)): keptForEvents = handles
-        case .journal(.append(let batch, let entries, let flush)): append(batch, entries, flush: flush)
+        case .journal(.append(let batch, _, let lines, let flush)): append(batch, lines, flush: flush)
         case .journal(.resume): journal?.resume()
         case .request(let request, let content): make(content, request)
         case .cancel(let request): resources.cancel(request)
@@ -92,16 +92,14 @@ extension SyncCore {
         }
     }
 
-    private func append(_ batch: BatchID, _ entries: [JournalEntry], flush: Bool) {
+    private func append(_ batch: BatchID, _ lines: StateLines, flush: Bool) {
         var contents: [ContentHandle: Record] = [:]
-        for entry in entries {
-            for handle in entry.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
-        }
+        for handle in lines.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
         var events = StoredContents()
         for handle in keptForEvents { events.records[handle] = staged[handle] ?? heldContents[handle] }
         let mustFlush = flush && configuration.durability == .flushed
         journal?.append(
-            JournalBatch(batch: batch, entries: entries, contents: contents, flush: mustFlush),
+            JournalBatch(batch: batch, lines: lines.lines, contents: contents, flush: mustFlush),
             events: events,
             loading: keptForEvents.filter { events[$0] == nil }
         )

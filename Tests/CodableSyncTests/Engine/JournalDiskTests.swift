@@ -31,7 +31,7 @@ final class JournalDiskTests: XCTestCase {
                     last += 1
                     return last
                 }
-                let contents = entry.introduced.first.flatMap { handle in record.map { [handle: $0] } } ?? [:]
+                let contents = record.map { [ContentHandle(1): $0] } ?? [:]
                 lane.append(JournalBatch(batch: batch, entries: [entry], contents: contents, flush: true))
                 _ = await outcomes.first { outcome in
                     if case .stored(batch, _) = outcome { true } else { false }
@@ -133,7 +133,7 @@ final class JournalDiskTests: XCTestCase {
         }
         lane.append(JournalBatch(batch: 100, entries: [.subscribed], contents: [:], flush: true))
         _ = await lane.settle()
-        let contents = entry.introduced.first.flatMap { handle in record.map { [handle: $0] } } ?? [:]
+        let contents = record.map { [ContentHandle(1): $0] } ?? [:]
         let hasResumed = Locked(false)
         files.before { _, _ throws(FileError) in
             if hasResumed.withLock({ $0 }) { return }

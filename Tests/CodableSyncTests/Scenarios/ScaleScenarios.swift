@@ -27,7 +27,7 @@ final class ScaleScenarios: XCTestCase {
         var machine = MachineHarness(state: state)
         let before = (bytes: files.writtenBytes, calls: files.calls.count)
         let actions = machine.feed(.calls(.enqueue(1, [.save("new", 200_000)])))
-        for case .journal(.append(let batch, let entries, let flush)) in actions {
+        for case .journal(.append(let batch, let entries, _, let flush)) in actions {
             let contents = [ContentHandle(200_000): JournalSamples.record("new", "text")]
             let stored = JournalBatch(batch: batch, entries: entries, contents: contents, flush: flush)
             try opened.store.append([stored])

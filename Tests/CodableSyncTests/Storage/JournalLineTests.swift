@@ -6,11 +6,31 @@ import XCTest
 
 /// The JSON of the journal's entries.
 final class JournalLineTests: XCTestCase {
-    func testEveryEntryRoundTrips() throws {
-        for entry in JournalSamples.entries {
-            let line = JournalLine.make(entry).bytes
-            XCTAssertEqual(try JournalLine.parse(line).entry, entry, String(decoding: line, as: UTF8.self))
-            XCTAssertFalse(line.contains(10), "a line contains no newline")
+    private let gone = StateLine.row(.record("A", type: nil, nil))
+
+    func testEveryLineRoundTrips() throws {
+        for line in JournalSamples.lines {
+            let bytes = JournalLine.make(line).bytes
+            let read = try JournalLine.parse(bytes).line
+            XCTAssertEqual(read.asRead, line.asRead, String(decoding: bytes, as: UTF8.self))
+            XCTAssertFalse(bytes.contains(10), "a line contains no newline")
+        }
+    }
+
+    /// I-02: the lines of a batch give the state that its entries gave.
+    func testLinesGiveTheStateThatTheirEntriesGave() throws {
+        for seed in UInt64(0)..<40 {
+            var random = CodableSync.SplitMix64(seed: seed)
+            var (state, read) = (SyncState(), SyncState())
+            for _ in 0..<60 {
+                let entries = (0..<Int.random(in: 1...4, using: &random)).compactMap { _ in
+                    JournalSamples.entries.randomElement(using: &random)
+                }
+                for line in state.applyWriting(entries).lines {
+                    read.apply(line: try JournalLine.parse(JournalLine.make(line).bytes).line)
+                }
+                XCTAssertEqual(read.rows, state.rows, "seed \(seed): \(entries)")
+            }
         }
     }
 
@@ -25,7 +45,7 @@ final class JournalLineTests: XCTestCase {
                 )
             }
             let change = LocalChange(kind: .save(5, size: 1), edited: nil, base: nil)
-            let line = JournalLine.make(.queued(name: "A", change), contents: contents)
+            let line = JournalLine.make(.row(.record("A", type: nil, change.alone)), contents: contents)
             let parsed = try JournalLine.parse(line.bytes)
             XCTAssertEqual(parsed.contents.map(\.0), line.places.map(\.handle))
             XCTAssertEqual(parsed.contents.map(\.1), line.places.map(\.range))
@@ -46,7 +66,7 @@ final class JournalLineTests: XCTestCase {
             (#",["text","text","other"]"#, ["text", "other"]),
         ] {
             let line = Array(
-                #"{"zone":1,"name":"A","retried":true,"contents":[[5,\#(record)\#(rest) ]]}"#.utf8
+                #"{"zone":1,"name":"A","record":null,"contents":[[5,\#(record)\#(rest) ]]}"#.utf8
             )
             let places = try JournalLine.parse(line).contents
             XCTAssertEqual(places.map(\.0), [5], rest)
@@ -62,7 +82,7 @@ final class JournalLineTests: XCTestCase {
     func testARecordWithNamesIsReadableWithoutThem() throws {
         var record = JournalSamples.record("A", "x")
         record.encryptedFields = ["text"]
-        let line = JournalLine.make(.retried(name: "A"), contents: [(5, { [record] in $0.contents(record) })])
+        let line = JournalLine.make(gone, contents: [(5, { [record] in $0.contents(record) })])
         let text = String(decoding: line.bytes, as: UTF8.self)
         record.encryptedFields = []
         let alone = String(decoding: RecordJSON.encode(record), as: UTF8.self)
@@ -85,8 +105,8 @@ final class JournalLineTests: XCTestCase {
     }
 
     func testLineBeginsWithTheRecordsName() {
-        let line = String(decoding: JournalLine.make(.retried(name: "A")).bytes, as: UTF8.self)
-        XCTAssertEqual(line, #"{"zone":1,"name":"A","retried":true}"#)
+        let line = String(decoding: JournalLine.make(gone).bytes, as: UTF8.self)
+        XCTAssertEqual(line, #"{"zone":1,"name":"A","record":null}"#)
     }
 
     func testAnUnknownKindIsDistinguishedFromDamage() {
@@ -96,7 +116,8 @@ final class JournalLineTests: XCTestCase {
             }
         }
         for line in [
-            "{}", #"{"name":"A"}"#, #"{"page":{}}"#, #"{"zone":1,"name":"A","queued":{}}"#, "[]", "", "{",
+            "{}", #"{"name":"A"}"#, #"{"listed":{}}"#, #"{"zone":1,"name":"A","record":{"pending":{}}}"#, "[]", "",
+            "{",
         ] {
             XCTAssertThrowsError(try JournalLine.parse(Array(line.utf8)), line) { error in
                 if case .unknownKind? = error as? JournalLineError { XCTFail(line) }
@@ -106,27 +127,29 @@ final class JournalLineTests: XCTestCase {
 
     func testUnknownMembersOfKnownKindsAreIgnored() throws {
         let line =
-            #"{"zone":1,"name":"A","fetched":{"type":"T","tag":"t","handle":1,"hash":2,"new":[{"a":1}]}}"#
-        let version = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil)
-        XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).entry, .fetched(name: "A", version))
+            #"{"zone":1,"name":"A","record":{"type":"T","new":1,"known":{"tag":"t","handle":1,"hash":2,"new":[{}]}}}"#
+        var record = RecordState()
+        record.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil)
+        let expected = StateLine.row(.record("A", type: testType, record))
+        XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).line, expected)
     }
 
     func testLargestNumbersDoNotTrap() throws {
         let max = UInt64.max
         XCTAssertThrowsError(
             try JournalLine.parse(
-                Array(#"{"zone":1,"name":"A","queued":{"type":"T","save":\#(max),"size":1}}"#.utf8)
+                Array(#"{"zone":1,"name":"A","record":{"pending":{"save":\#(max),"size":1}}}"#.utf8)
             )
         )
         var state = SyncState()
         var summary = StateSummary()
         summary.deliveryOrder = max
-        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.summary(summary)).bytes))
+        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.summary(summary))).bytes))
         var zone = ZoneState()
         zone.listing = max
-        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.zoneState(zone)).bytes))
+        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.zone(.first, zone))).bytes))
         for number in ["0", "1073741824", "4294967296", "-1"] {
-            XCTAssertThrowsError(try JournalLine.parse(Array(#"{"zone":\#(number),"subscribed":true}"#.utf8)))
+            XCTAssertThrowsError(try JournalLine.parse(Array(#"{"zone":\#(number),"listed":[]}"#.utf8)))
         }
         summary.deliveryOrder = 1 << 61 - 1
         zone.listing = 1 << 61 - 1
@@ -135,7 +158,9 @@ final class JournalLineTests: XCTestCase {
             .fetched(name: "A", KnownVersion(1)),
             .page(token: ChangeToken("t"), isComplete: true),
         ] {
-            state.apply(try JournalLine.parse(JournalLine.make(entry).bytes).entry)
+            for line in state.applyWriting([entry]).lines {
+                XCTAssertNoThrow(try JournalLine.parse(JournalLine.make(line).bytes), "\(entry)")
+            }
         }
         XCTAssertNotNil(state["A"]?.undelivered)
     }
@@ -143,7 +168,7 @@ final class JournalLineTests: XCTestCase {
     /// Parsing and applying a line never traps, whatever its bytes.
     func testMutatedLinesNeverTrap() {
         var random = SeededBytes(seed: 7)
-        let lines = JournalSamples.entries.map { JournalLine.make($0).bytes }
+        let lines = JournalSamples.lines.map { JournalLine.make($0).bytes }
         var understood = 0
         for line in lines {
             for _ in 0..<60 {
@@ -153,11 +178,41 @@ final class JournalLineTests: XCTestCase {
                 understood += 1
                 var state = SyncState()
                 state.apply(.record(name: "A", JournalSamples.records[0]))
-                state.apply(parsed.entry)
+                state.apply(line: parsed.line)
                 state.apply(.listingBegan)
             }
         }
         XCTAssertGreaterThan(understood, 100)
+    }
+}
+
+extension StateLine {
+    /// Without what the state derives.
+    var asRead: StateLine {
+        guard case .row(.record(let key, let type, var record?)) = self else { return self }
+        for version in [\RecordState.known, \.lost] {
+            record[keyPath: version]?.isTooNew = false
+            record[keyPath: version]?.carriesTag = false
+        }
+        record.kept = record.kept.map { kept in
+            var version = kept.version
+            version.isTooNew = false
+            version.carriesTag = false
+            return .version(version)
+        }
+        record.type = .unknown
+        return .row(.record(key, type: type, record))
+    }
+}
+
+extension SyncState {
+    /// Every row.
+    var rows: [StateLine] {
+        [.row(.summary(summary))] + notes.map { .row(.note($0)) }
+            + zones.numbers.map { .row(.zone($0, zone($0))) }
+            + records.sortedKeys.map { key in
+                StateLine.row(.record(key, type: recordType(of: key), self[key])).asRead
+            }
     }
 }
 

@@ -12,23 +12,8 @@ enum JournalSamples {
     static var entries: [JournalEntry] {
         let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date, size: 17)
         let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
-        var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
-        decided.on.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
-        decided.on.isMerged = true
-        decided.earlier = [20, 21]
         var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
-            [
-                .queued(name: name, LocalChange(kind: .save(1, size: 450), edited: date, base: 2)),
-                .queued(name: name, LocalChange(kind: .delete, edited: nil, base: nil)),
-                .edited(
-                    name: name,
-                    LocalChange(kind: .save(1, size: 450), edited: nil, base: 2, contested: 14)
-                ),
-                .edited(name: name, decided),
-                .queued(
-                    name: name,
-                    LocalChange(kind: .save(3, size: 0), edited: nil, base: nil, parked: reasons[0])
-                ),
+            changes.flatMap { [.queued(name: name, $0), .edited(name: name, $0)] } + [
                 .saved(name: name, sent: 4, version), .saved(name: name, sent: 4, bare),
                 .deletionConfirmed(name: name), .fetched(name: name, version), .fetched(name: name, bare),
                 .fetchedDeletion(name: name), .retried(name: name), .discarded(name: name),
@@ -40,6 +25,35 @@ enum JournalSamples {
         }
         entries += records.map { .record(name: "A", $0) }
         return entries + entriesOfAll
+    }
+
+    static var changes: [LocalChange] {
+        var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
+        decided.on.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
+        decided.on.isMerged = true
+        decided.earlier = [20, 21]
+        return [
+            LocalChange(kind: .save(1, size: 450), edited: date, base: 2),
+            LocalChange(kind: .delete, edited: nil, base: nil),
+            LocalChange(kind: .save(1, size: 450), edited: nil, base: 2, contested: 14), decided,
+            LocalChange(kind: .save(3, size: 0), edited: nil, base: nil, parked: reasons[0]),
+        ]
+    }
+
+    /// One line of every kind.
+    static var lines: [StateLine] {
+        // Whatever the entries change, and what they cannot lead to.
+        var lines = entries.flatMap { entry -> [StateLine] in
+            var state = SyncState()
+            state.apply(.record(name: "A", LocalChange(kind: .save(6, size: 1), edited: date, base: 7).alone))
+            return state.applyWriting([entry]).lines
+        }
+        for name in names {
+            lines += changes.map { .row(.record(RecordKey(name), type: testType, $0.alone)) }
+            lines += records.map { .row(.record(RecordKey(name), type: nil, $0)) }
+            lines.append(.row(.record(RecordKey(name), type: nil, nil)))
+        }
+        return lines
     }
 
     static var reasons: [ParkReason] {
@@ -112,7 +126,7 @@ enum JournalSamples {
             .listed(names), .listed([]), .lookUpNeeded(names),
             .page(token: ChangeToken(""), isComplete: true),
             .page(token: ChangeToken("t"), isComplete: false),
-            .listingBegan, .fetching(.readable(schemas[0])), .fetching(.readable(schemas[1])),
+            .listingBegan, .fact(.readable(schemas[0])), .fact(.readable(schemas[1])),
             .fetched(name: "A", KnownVersion(18, schema: 2)),
             .accepted([AcceptedChange(name: "A", order: 1), AcceptedChange(name: "B", order: 3)]),
             .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
@@ -149,18 +163,18 @@ enum JournalSamples {
         return [
             .registered(1, "Z"),
             .zones(.registered(ZoneNumber(.max >> 3), ZoneID(zoneName: "Y", ownerName: "bob"))),
-            .snapshot(.zone(ZoneNumber(3), full)), .zoneState(ZoneState()),
-            .snapshot(.zone(ZoneNumber(2), ZoneState())),
-            .zones(.ready(ZoneNumber(2))), .zones(.lost(ZoneNumber(2), nil)),
+            .row(.zone(ZoneNumber(3), full)), .zoneState(ZoneState()),
+            .row(.zone(ZoneNumber(2), ZoneState())),
+            .zones(.ready(ZoneNumber(2))), .fact(.zoneLost(ZoneNumber(2), nil)),
             .zones(.subscribed(ZoneNumber(2))), .fetching(.listingBegan(ZoneNumber(2))),
-            .fetching(.listed(ZoneNumber(2), ["A"])), .fetching(.lookUpNeeded(ZoneNumber(2), [])),
+            .fact(.listed(ZoneNumber(2), ["A"])), .fetching(.lookUpNeeded(ZoneNumber(2), [])),
             .fetching(.page(ZoneNumber(2), token: ChangeToken("t"), isComplete: false)),
             .calls(.queued(second, type: "\"", change)), .calls(.retried(second)),
             .fetching(.fetched(second, type: "", KnownVersion(1))), .fetching(.deletionFetched(second)),
             .sending(.began([SentContents(key: "A", handle: 1), SentContents(key: second, handle: nil)])),
-            .delivering(.accepted([AcceptedChange(key: second, order: 1)])),
-            .snapshot(.record(second, type: nil, records[0])),
-            .delivering(.followed), .delivering(.startedOver), .delivering(.replayed),
+            .fact(.accepted([AcceptedChange(key: second, order: 1)])),
+            .row(.record(second, type: nil, records[0])),
+            .fact(.followed), .fact(.startedOver), .delivering(.replayed),
             .delivering(.suspected([])), .delivering(.suspected(["A", second])),
             .delivering(.showing(1, ["A", second])), .delivering(.showing(2, [])),
             .sending(.saved(second, type: nil, sent: 1, KnownVersion(2))),
@@ -180,5 +194,14 @@ enum JournalSamples {
             recordID: RecordID(recordName: name, zoneID: ZoneID(zoneName: "Z")),
             fields: ["text": .string(text)]
         )
+    }
+}
+
+extension LocalChange {
+    /// A record with nothing but this change.
+    var alone: RecordState {
+        var record = RecordState()
+        record.pending = self
+        return record
     }
 }

@@ -30,17 +30,17 @@ extension ZoneID: ExpressibleByStringLiteral {
 extension JournalEntry {
     static func made(for identity: StateIdentity) -> JournalEntry { .account(.made(for: identity)) }
     static func claimed(by user: String) -> JournalEntry { .account(.claimed(by: user)) }
-    static func signedOut(removing: Bool) -> JournalEntry { .account(.signedOut(removing: removing)) }
+    static func signedOut(removing: Bool) -> JournalEntry { removing ? .fact(.removed) : .account(.signedOut) }
 
     static func registered(_ number: UInt32, _ name: String) -> JournalEntry {
         .zones(.registered(ZoneNumber(number), ZoneID(zoneName: name)))
     }
     static var zoneReady: JournalEntry { .zones(.ready(.first)) }
     static func zoneLost(_ reason: DatabaseChanges.Deletion.Reason?) -> JournalEntry {
-        .zones(.lost(.first, reason))
+        .fact(.zoneLost(.first, reason))
     }
     static func purgeResolved(uploadAgain: Bool) -> JournalEntry {
-        .zones(.purgeResolved(uploadAgain: uploadAgain))
+        .fact(.purgeResolved(uploadAgain: uploadAgain))
     }
     static func databaseToken(_ token: ChangeToken?) -> JournalEntry { .zones(.databaseToken(token)) }
     static var subscribed: JournalEntry { .zones(.subscribed(.first)) }
@@ -53,7 +53,7 @@ extension JournalEntry {
         .fetching(.lookUpNeeded(.first, names.map { ExactName($0) }))
     }
     static func listed(_ names: [String]) -> JournalEntry {
-        .fetching(.listed(.first, names.map { ExactName($0) }))
+        .fact(.listed(.first, names.map { ExactName($0) }))
     }
     static func page(token: ChangeToken, isComplete: Bool) -> JournalEntry {
         .fetching(.page(.first, token: token, isComplete: isComplete))
@@ -81,7 +81,7 @@ extension JournalEntry {
         .resolving(.resolved(RecordKey(name), client: client, server: server, resolution))
     }
 
-    static func accepted(_ changes: [AcceptedChange]) -> JournalEntry { .delivering(.accepted(changes)) }
+    static func accepted(_ changes: [AcceptedChange]) -> JournalEntry { .fact(.accepted(changes)) }
     static func handedOut(_ orders: OrderRuns) -> JournalEntry { .delivering(.handedOut(orders)) }
 
     static func queued(name: String, _ change: LocalChange) -> JournalEntry {
@@ -93,10 +93,29 @@ extension JournalEntry {
     static func retried(name: String) -> JournalEntry { .calls(.retried(RecordKey(name))) }
     static func discarded(name: String) -> JournalEntry { .calls(.discarded(RecordKey(name))) }
 
-    static func summary(_ summary: StateSummary) -> JournalEntry { .snapshot(.summary(summary)) }
-    static func zoneState(_ zone: ZoneState) -> JournalEntry { .snapshot(.zone(.first, zone)) }
+    static func summary(_ summary: StateSummary) -> JournalEntry { .row(.summary(summary)) }
+    static func zoneState(_ zone: ZoneState) -> JournalEntry { .row(.zone(.first, zone)) }
     static func record(name: String, _ record: RecordState) -> JournalEntry {
-        .snapshot(.record(RecordKey(name), type: testType, record))
+        .row(.record(RecordKey(name), type: testType, record))
+    }
+}
+
+extension JournalBatch {
+    /// What entries change in a state.
+    init(
+        batch: BatchID = 1,
+        _ entries: [JournalEntry],
+        in state: inout SyncState,
+        _ contents: [ContentHandle: Record] = [:],
+        flush: Bool = true
+    ) {
+        self.init(batch: batch, lines: state.applyWriting(entries).lines, contents: contents, flush: flush)
+    }
+
+    /// What entries change in an empty state.
+    init(batch: BatchID, entries: [JournalEntry], contents: [ContentHandle: Record], flush: Bool) {
+        var state = SyncState()
+        self.init(batch: batch, entries, in: &state, contents, flush: flush)
     }
 }
 

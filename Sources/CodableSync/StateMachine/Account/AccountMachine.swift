@@ -155,7 +155,7 @@ struct AccountMachine: Sendable {
         lane.beginStoring()
         let isNews = context.state.summary.signOut == nil
         context.append(
-            [.account(.signedOut(removing: context.configuration.removesOnSignOut))],
+            [context.configuration.removesOnSignOut ? .fact(.removed) : .account(.signedOut)],
             then: .signedOut(isNews ? owner : nil)
         )
     }
@@ -239,7 +239,7 @@ struct AccountMachine: Sendable {
         guard isSwitching, context.configuration.removesOnSignOut,
             context.state.summary.signOut != .removed
         else { return }
-        context.append([.account(.signedOut(removing: true))])
+        context.append([.fact(.removed)])
     }
 
     /// Tries the switch again, because a call needs the state of the user who is signed in.

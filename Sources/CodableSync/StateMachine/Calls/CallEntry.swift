@@ -12,23 +12,6 @@ package enum CallEntry: Equatable, Sendable {
     case retried(RecordKey)
     /// The app discarded a pending change.
     case discarded(RecordKey)
-    /// The handles of new contents that the entry introduces.
-    var introduced: [ContentHandle] {
-        switch self {
-        case .queued(_, _, let change): [change.handle].compactMap { $0 }
-        case .edited(_, _, let change):
-            [change.handle, change.on.contested, change.on.sides.last?.ancestor].compactMap { $0 }
-        case .initialModelsQueued, .retried, .discarded: []
-        }
-    }
-
-    /// Every handle that the entry names.
-    var named: [ContentHandle] {
-        switch self {
-        case .queued(_, _, let change), .edited(_, _, let change): change.named
-        case .initialModelsQueued, .retried, .discarded: []
-        }
-    }
 }
 
 extension SyncState {

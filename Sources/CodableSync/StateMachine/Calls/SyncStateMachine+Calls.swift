@@ -126,7 +126,7 @@ extension SyncStateMachine {
     private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
         guard state.isPurged else { return context.answer(call) }
         fetching.want()
-        context.append([.zones(.purgeResolved(uploadAgain: uploadAgain))], then: .purgeResolved(call))
+        context.append([.fact(.purgeResolved(uploadAgain: uploadAgain))], then: .purgeResolved(call))
     }
 
     // MARK: Reads

@@ -49,43 +49,48 @@ extension SyncContext {
         batch.isFlushOwed = journal.isUnflushed
         batch.events = journal.events.map { .contentsEvent($0) }
         journal.events = []
-        let place = actions.count
-        actions.append(.journal(.append(batch.batch, entries, flush: flush)))
+        var lines = StateLines()
         state.beginImage()
         for entry in entries {
             if let event = state.eventOfReplaced(entry) {
                 batch.events.append(.contentsEvent(event.event))
             }
-            apply(entry, in: &batch)
+            apply(entry, in: &batch, &lines)
         }
-        let contents = batch.events.flatMap(\.contents)
-        if !contents.isEmpty { actions.insert(.journal(.keepContents(batch.batch, contents)), at: place) }
+        state.writeRows(to: &lines)
         batch.image = state.endImage()
+        let contents = batch.events.flatMap(\.contents)
+        if !contents.isEmpty { actions.append(.journal(.keepContents(batch.batch, contents))) }
+        actions.append(.journal(.append(batch.batch, entries, lines, flush: flush)))
         journal.uncommitted.append(batch)
         noteFlush(flush)
     }
 
-    private mutating func apply(_ entry: JournalEntry, in batch: inout UncommittedBatch) {
+    private mutating func apply(
+        _ entry: JournalEntry,
+        in batch: inout UncommittedBatch,
+        _ lines: inout StateLines
+    ) {
         let former = entry.fetchedKey.flatMap { state[$0]?.known }
-        state.apply(entry)
+        state.apply(entry, writing: &lines)
         switch entry {
         case .fetching(.fetched(let key, _, _)):
             if let known = state[key]?.known, known.isTooNew, former?.isSameVersion(as: known) != true {
                 batch.events.append(state.eventOfTooNew(key, known))
             }
-        case .zones(.lost(_, let reason)): batch.events.append(.event(.zoneLost(reason)))
+        case .fact(.zoneLost(_, let reason)): batch.events.append(.event(.zoneLost(reason)))
         case .sending(.parked(let key, let reason)):
             batch.events.append(.event(.parked(recordName: key.recordName, reason)))
         case .resolving(.resolved(let key, let client, _, .failed(let reason))):
             let pending = state[key]?.pending
             guard pending?.handle == client, pending?.parked == reason else { break }
             batch.events.append(.event(.parked(recordName: key.recordName, reason)))
-        case .fetching(.readable):
+        case .fact(.readable):
             batch.events += state.tooNewQueue.keys.compactMap { key in
                 state[key]?.lastKnown.map { state.eventOfTooNew(key, $0) }
             }
-        case .account(.signedOut): tell(.signedOut)
-        case .delivering(.accepted(let changes)): tell(.accepted(changes))
+        case .account(.signedOut), .fact(.removed): tell(.signedOut)
+        case .fact(.accepted(let changes)): tell(.accepted(changes))
         default: break
         }
     }

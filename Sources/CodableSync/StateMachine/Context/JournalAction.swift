@@ -1,8 +1,8 @@
 /// An action for the journal.
 package enum JournalAction: Equatable, Sendable {
-    /// Appends a batch to the journal, strictly in order; with `flush`, it is flushed before it is reported
+    /// Appends what a batch of entries changed to the journal, strictly in order; with `flush`, it is flushed before it is reported
     /// as stored.
-    case append(BatchID, [JournalEntry], flush: Bool)
+    case append(BatchID, [JournalEntry], StateLines, flush: Bool)
     /// Loads contents for the events of the batch that is appended next, before the batch is written: a
     /// compaction may drop them afterwards.
     case keepContents(BatchID, [ContentHandle])

@@ -2,15 +2,9 @@ import RecordCoding
 
 /// Journal entries about what the app's streams took and what they need after a restart.
 package enum DeliveryEntry: Equatable, Sendable {
-    /// The app has accepted these changes; a change that was not accepted is delivered again.
-    case accepted([AcceptedChange])
     /// These changes are handed out; if the process ends before they are accepted, one of them may have
     /// crashed it.
     case handedOut(OrderRuns)
-    /// A stream of `changes` made the very first request: everything known is undelivered.
-    case followed
-    /// The app must forget what it shows: `.reset` and everything known are undelivered.
-    case startedOver
     /// The app has accepted everything since `.reset`, and `.replayed`.
     case replayed
     /// These records may have crashed earlier processes, the most suspicious last.

@@ -18,7 +18,7 @@ extension DeliveryMachine {
         let free = changes.filter { change in
             !trouble.isUndecodable(change) && !streams.contains { $0.id != id && $0.holdsBack(change) }
         }
-        if !free.isEmpty { context.append([.delivering(.accepted(free))]) }
+        if !free.isEmpty { context.append([.fact(.accepted(free))]) }
     }
 
     /// Accepts the changes that a live stream has shown.
@@ -31,7 +31,7 @@ extension DeliveryMachine {
         let changes = shown.map { AcceptedChange(key: $0.key, order: $0.order) }
         if context.state.summary.isFollowed { return accept(changes, by: id, &context) }
         let deletions = changes.filter { context.state[$0.key]?.undelivered?.kind == .deleted }
-        if !deletions.isEmpty { context.append([.delivering(.accepted(deletions))]) }
+        if !deletions.isEmpty { context.append([.fact(.accepted(deletions))]) }
     }
 
     /// Accepts changes that a live stream held back and doesn't need to deliver.
@@ -55,7 +55,7 @@ extension DeliveryMachine {
 
     /// Keeps acceptances that could not be stored, to store them later.
     mutating func keepUnstored(_ entries: [JournalEntry], _ state: SyncState) {
-        for case .delivering(.accepted(let changes)) in entries {
+        for case .fact(.accepted(let changes)) in entries {
             unstored += changes.filter { state.isOpen($0) }
         }
     }
@@ -65,6 +65,6 @@ extension DeliveryMachine {
         if unstored.isEmpty { return }
         let changes = unstored.filter { context.state.isOpen($0) }
         unstored = []
-        if !changes.isEmpty { context.append([.delivering(.accepted(changes))]) }
+        if !changes.isEmpty { context.append([.fact(.accepted(changes))]) }
     }
 }

@@ -5,13 +5,13 @@ extension DeliveryMachine {
         guard !lane.isStoring, streams.contains(where: { $0.kind == .changes }) else { return }
         if mustStartOver {
             lane.beginStoring()
-            context.append([.delivering(.startedOver)], then: .replayBegan)
+            context.append([.fact(.startedOver)], then: .replayBegan)
             for index in streams.indices where streams[index].kind == .changes {
                 streams[index].startOver(context.state, trouble)
             }
         } else if !context.state.summary.isFollowed {
             lane.beginStoring()
-            context.append([.delivering(.followed)], then: .replayBegan)
+            context.append([.fact(.followed)], then: .replayBegan)
             // The streams have had what was undelivered since their first request.
             takeRenewed(context.state.renewed, &context)
             context.state.renewed = []

@@ -59,7 +59,7 @@ struct DeliveryMachine: Sendable {
                 && !streams.contains { $0.view.shows(key) || $0.view.handed.contains { $0.key == key } }
         }
         let changes = unasked.compactMap { context.state.handing(of: $0) }
-        if !changes.isEmpty { context.append([.delivering(.accepted(changes))]) }
+        if !changes.isEmpty { context.append([.fact(.accepted(changes))]) }
     }
 
     func index(of id: StreamID) -> Int? { streams.firstIndex { $0.id == id } }

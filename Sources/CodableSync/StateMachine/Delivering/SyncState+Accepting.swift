@@ -4,10 +4,7 @@ import RecordCoding
 extension SyncState {
     mutating func apply(delivering entry: DeliveryEntry) {
         switch entry {
-        case .accepted(let changes): for change in changes { applyAccepted(change) }
         case .handedOut(let orders): applyHandedOut(orders)
-        case .followed: follow()
-        case .startedOver: startOver()
         case .replayed: changeSummary { $0.reset = nil }
         case .suspected(let keys): changeSummary { $0.shownElements.suspect(keys) }
         case .showing(let stream, let keys): changeSummary { $0.shownElements.hand(keys, to: stream) }
@@ -22,7 +19,7 @@ extension SyncState {
         }
     }
 
-    private mutating func applyAccepted(_ accepted: AcceptedChange) {
+    mutating func applyAccepted(_ accepted: AcceptedChange) {
         noteAccepted(accepted.key)
         change(accepted.key) { record in
             if record.undelivered?.order == accepted.order { record.undelivered = nil }
@@ -42,7 +39,7 @@ extension SyncState {
     /// Marks everything known as undelivered, at the very first request.
     ///
     /// What only this device has, and what was deleted before, is left out.
-    private mutating func follow() {
+    mutating func follow() {
         changeSummary { $0.isFollowed = true }
         for key in records.sortedKeys {
             guard let record = self[key] else { continue }

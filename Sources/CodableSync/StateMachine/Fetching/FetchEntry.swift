@@ -10,23 +10,17 @@ package enum FetchEntry: Equatable, Sendable {
     case deletionFetched(RecordKey)
     /// The feed reported changes to these records that could not be read; they must be looked up.
     case lookUpNeeded(ZoneNumber, [ExactName])
-    /// A full listing contained these records unchanged.
-    case listed(ZoneNumber, [ExactName])
     /// The change token after a page, stored in one batch with the page's changes.
     case page(ZoneNumber, token: ChangeToken, isComplete: Bool)
     /// The zone's change token is gone, and a full listing begins.
     case listingBegan(ZoneNumber)
     /// A fetch reached the end of the feed.
     case completed(Date)
-    /// This version of the app can read other schema versions than the one before.
-    case readable(ReadableSchema)
 
     /// Whether the cloud would repeat it.
     var isRepeatable: Bool {
         switch self {
-        case .fetched, .deletionFetched, .lookUpNeeded, .listed, .page, .completed: true
-        // The next opening would repeat it.
-        case .readable: true
+        case .fetched, .deletionFetched, .lookUpNeeded, .page, .completed: true
         // A call may wait for it.
         case .listingBegan: false
         }
@@ -40,11 +34,9 @@ extension SyncState {
         case .deletionFetched(let key): applyDeletionFetched(key)
         case .lookUpNeeded(let zone, let names):
             for name in names { change(RecordKey(zone: zone, name: name)) { $0.mustLookUp = true } }
-        case .listed(let zone, let names): applyListed(zone, names)
         case .page(let zone, let token, let isComplete): applyPage(zone, token, isComplete: isComplete)
         case .listingBegan(let zone): applyListingBegan(zone)
         case .completed(let date): changeSummary { $0.lastFetch = date }
-        case .readable(let schema): applyReadable(schema)
         }
     }
 
@@ -109,7 +101,7 @@ extension SyncState {
 
     // MARK: Listings
 
-    private mutating func applyListed(_ zone: ZoneNumber, _ names: [ExactName]) {
+    mutating func applyListed(_ zone: ZoneNumber, _ names: [ExactName]) {
         let listing = self.zone(zone).listing
         for name in names {
             let key = RecordKey(zone: zone, name: name)

@@ -29,7 +29,7 @@ extension FetchedPage {
         if context.state.zone(zone).isListing {
             // Records to be looked up are in the zone, too.
             let met = unchanged + doubtful
-            if !met.isEmpty { entries.append(.fetching(.listed(zone, met.map(\.name)))) }
+            if !met.isEmpty { entries.append(.fact(.listed(zone, met.map(\.name)))) }
             if !moreComing { entries += deletionsOfAbsent(in: zone, &context) }
         }
         return entries + end(of: zone, hasChanges: !entries.isEmpty, context)

@@ -6,23 +6,6 @@ import struct Foundation.Date
 package enum ResolveEntry: Equatable, Sendable {
     /// A conflict between exactly these two contents was resolved.
     case resolved(RecordKey, client: ContentHandle, server: ContentHandle?, Resolution)
-
-    /// The handles of new contents that the entry introduces.
-    var introduced: [ContentHandle] {
-        switch self {
-        case .resolved(_, _, _, .merged(let handle, _, _)), .resolved(_, _, _, .redated(let handle, _, _)):
-            [handle]
-        case .resolved: []
-        }
-    }
-
-    /// Every handle that the entry names.
-    var named: [ContentHandle] {
-        switch self {
-        case .resolved(_, let client, let server, let resolution):
-            [client, server, resolution.handle].compactMap { $0 }
-        }
-    }
 }
 
 /// The result of reconciling an edit with the cloud's latest version.
@@ -39,13 +22,6 @@ package enum Resolution: Equatable, Sendable {
     case server
     /// The conflict could not be resolved.
     case failed(ParkReason)
-
-    fileprivate var handle: ContentHandle? {
-        switch self {
-        case .confirmed(let handle), .merged(let handle, _, _), .redated(let handle, _, _): handle
-        case .client, .server, .failed: nil
-        }
-    }
 }
 
 extension SyncState {

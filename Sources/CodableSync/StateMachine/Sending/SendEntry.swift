@@ -19,15 +19,6 @@ package enum SendEntry: Equatable, Sendable {
         case .began, .deletionConfirmed, .parked: false
         }
     }
-
-    /// Every handle that the entry names.
-    var named: [ContentHandle] {
-        switch self {
-        case .began(let contents): contents.compactMap(\.handle)
-        case .saved(_, _, let sent, let version): [sent, version.handle]
-        case .deletionConfirmed, .parked: []
-        }
-    }
 }
 
 /// Contents that are about to be sent, without a handle for a deletion.

@@ -2,10 +2,10 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// One entry of the journal.
+/// A change of the durable state; nothing else changes it.
 ///
-/// Applying the entries in order gives the engine's durable state; nothing else changes it. Each room has
-/// entries of its own, and the functions that apply them are next to it.
+/// Each room has entries of its own, and the functions that apply them are next to it. The journal stores the rows
+/// that an entry changed, and only facts as they are.
 ///
 /// The machine applies an entry at once and undoes it if it cannot be stored. Effects outside the state wait
 /// until the entry is stored: answers to calls, deliveries to the app, and requests that change the cloud.
@@ -17,11 +17,12 @@ package enum JournalEntry: Equatable, Sendable {
     case resolving(ResolveEntry)
     case delivering(DeliveryEntry)
     case calls(CallEntry)
+    case fact(StateFact)
     /// The server asked the client to wait.
     case serverWait(until: Date?)
     /// A note for the diagnostics that outlives a restart.
     case note(SyncNote)
-    case snapshot(SnapshotEntry)
+    case row(StateRow)
 }
 
 extension JournalEntry {
@@ -35,35 +36,13 @@ extension JournalEntry {
         case .fetching(let entry): entry.isRepeatable
         case .sending(let entry): entry.isRepeatable
         case .delivering: true
-        case .account, .calls, .resolving, .serverWait, .note, .snapshot: false
-        }
-    }
-
-    /// The handles of new contents that the entry introduces.
-    package var introduced: [ContentHandle] {
-        switch self {
-        case .fetching(.fetched(_, _, let version)): [version.handle]
-        case .sending(.saved(_, _, _, let version)): [version.handle]
-        case .resolving(let entry): entry.introduced
-        case .calls(let entry): entry.introduced
-        case .account, .zones, .fetching, .sending, .delivering, .serverWait, .note, .snapshot: []
-        }
-    }
-
-    /// Every handle that the entry names.
-    package var named: [ContentHandle] {
-        switch self {
-        case .fetching(.fetched(_, _, let version)): [version.handle]
-        case .sending(let entry): entry.named
-        case .resolving(let entry): entry.named
-        case .calls(let entry): entry.named
-        case .snapshot(.record(_, _, let record)): record.handles
-        case .account, .zones, .fetching, .delivering, .serverWait, .note, .snapshot: []
+        case .fact(let fact): fact.isRepeatable
+        case .account, .calls, .resolving, .serverWait, .note, .row: false
         }
     }
 }
 
-/// Applying entries to the state, both as they happen and when the journal is read at opening.
+/// Applying entries to the state.
 extension SyncState {
     // Not inlined: it has many callers, and is as large as all rooms' entries together.
     @inline(never)
@@ -76,9 +55,10 @@ extension SyncState {
         case .resolving(let entry): apply(resolving: entry)
         case .delivering(let entry): apply(delivering: entry)
         case .calls(let entry): apply(calls: entry)
+        case .fact(let fact): apply(fact: fact)
         case .serverWait(let until): changeSummary { $0.serverWait = until }
         case .note(let note): keep(note)
-        case .snapshot(let entry): apply(snapshot: entry)
+        case .row(let row): apply(row: row)
         }
     }
 }

@@ -9,6 +9,25 @@ struct StateImage: Equatable, Sendable {
     var newest: [FormerNewest] = []
     /// The number of notes that were added.
     var noteCount = 0
+    /// What the journal has of these changes.
+    private(set) var marked = Mark()
+
+    struct Mark: Equatable, Sendable {
+        var records = 0
+        var zones = 0
+        var notes = 0
+        var summary = StateSummary()
+    }
+
+    init(summary: StateSummary = StateSummary()) {
+        self.summary = summary
+        marked.summary = summary
+    }
+
+    /// Notes that all changes so far have their lines.
+    mutating func mark(_ summary: StateSummary) {
+        marked = Mark(records: records.count, zones: zones.count, notes: noteCount, summary: summary)
+    }
 
     struct Former: Equatable, Sendable {
         var key: RecordKey

@@ -59,7 +59,7 @@ package struct SyncState: Sendable {
     var reshown: [Reshown] = []
 
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
-    private var image: StateImage?
+    var image: StateImage?
 
     /// Records that were changed since this was last drained and cannot be sent now; not part of the state.
     var unsendable: [RecordKey] = []

@@ -6,10 +6,6 @@ package enum ZoneEntry: Equatable, Sendable {
     case registered(ZoneNumber, ZoneID)
     /// The zone exists.
     case ready(ZoneNumber)
-    /// The zone is lost, with the reason if it is known.
-    case lost(ZoneNumber, DatabaseChanges.Deletion.Reason?)
-    /// The app decided what happens to its data after the user purged the cloud's, in all purged zones.
-    case purgeResolved(uploadAgain: Bool)
     /// The position in the database's change feed.
     case databaseToken(ChangeToken?)
     /// The zone is subscribed to.
@@ -19,7 +15,7 @@ package enum ZoneEntry: Equatable, Sendable {
     var isRepeatable: Bool {
         switch self {
         case .subscribed: true
-        case .registered, .ready, .lost, .purgeResolved, .databaseToken: false
+        case .registered, .ready, .databaseToken: false
         }
     }
 }
@@ -30,8 +26,6 @@ extension SyncState {
         switch entry {
         case .registered(let number, let zoneID): changeZone(number) { $0.zoneID = zoneID }
         case .ready(let number): changeZone(number) { $0.stage = .ready }
-        case .lost(let number, let reason): applyLost(number, reason)
-        case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
         case .databaseToken(let token): applyDatabaseToken(token)
         case .subscribed(let number): changeZone(number) { $0.isSubscribed = true }
         }
@@ -57,7 +51,7 @@ extension SyncState {
     }
 
     /// Applies the loss of a zone, with which every change tag and token is lost.
-    private mutating func applyLost(_ number: ZoneNumber, _ reason: DatabaseChanges.Deletion.Reason?) {
+    mutating func applyLost(_ number: ZoneNumber, _ reason: DatabaseChanges.Deletion.Reason?) {
         changeZone(number) { zone in
             zone.token = nil
             zone.isSubscribed = false
@@ -82,7 +76,7 @@ extension SyncState {
         if reason != .purged { forgetNewestKnown(in: number) }
     }
 
-    private mutating func applyPurgeResolved(uploadAgain: Bool) {
+    mutating func applyPurgeResolved(uploadAgain: Bool) {
         // Only the first answer to a purge has an effect.
         let purged = zones.numbers.filter { zone($0).stage == .purged }
         for number in purged {

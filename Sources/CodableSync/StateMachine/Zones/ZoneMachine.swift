@@ -324,7 +324,7 @@ struct ZoneMachine: Sendable {
         let message = "\(SyncEvent.zoneLost(reason))"
         context.append(
             [
-                .zones(.databaseToken(position)), .zones(.lost(number, reason)),
+                .zones(.databaseToken(position)), .fact(.zoneLost(number, reason)),
                 context.note(.zoneLost, nil, message),
             ],
             then: .zoneExamined

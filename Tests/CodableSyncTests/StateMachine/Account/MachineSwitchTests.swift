@@ -192,7 +192,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
                 .records(.fetched(fetch.id, .failure(CloudError(code)))),
                 at: former.now
             )
-            for case .journal(.append(let batch, _, _)) in actions {
+            for case .journal(.append(let batch, _, _, _)) in actions {
                 actions += bare.handle(.journal(.committed(batch)), at: former.now)
             }
             XCTAssertEqual(actions.requests, ["checkAccount"], code.name)

@@ -6,7 +6,7 @@ import XCTest
 /// Which entries are flushed before anything depends on them, and which wait for the next flush.
 final class MachineFlushTests: MachineTestCase {
     private func flushes(_ actions: [SyncAction]) -> [Bool] {
-        actions.compactMap { if case .journal(.append(_, _, let flush)) = $0 { flush } else { nil } }
+        actions.compactMap { if case .journal(.append(_, _, _, let flush)) = $0 { flush } else { nil } }
     }
 
     private var page: FetchedPage {

@@ -246,7 +246,7 @@ private struct MachineDriver {
         while !inputs.isEmpty {
             for action in machine.handle(inputs.removeFirst(), at: now) {
                 switch action {
-                case .journal(.append(let batch, _, _)): inputs.append(.journal(.committed(batch)))
+                case .journal(.append(let batch, _, _, _)): inputs.append(.journal(.committed(batch)))
                 case .request(let id, .send(let items)): send = (id, items)
                 case .request(let id, .fetch): fetch = id
                 case .setTimer(let timer, let instant): timers[timer] = instant

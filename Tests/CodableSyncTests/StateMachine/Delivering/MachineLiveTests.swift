@@ -169,7 +169,7 @@ final class MachineLiveTests: MachineTestCase {
         let asked = machine.feed(.delivery(.streamRequested(live, .live)))
         XCTAssertEqual(asked.entries, [.delivering(.showing(live, ["A"]))])
         XCTAssertEqual(asked.delivered, [])
-        guard case .journal(.append(_, _, flush: false))? = asked.first else { return XCTFail("\(asked)") }
+        guard case .journal(.append(_, _, _, flush: false))? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 1)])
         request()
         XCTAssertTrue(machine.state.summary.shownElements.isEmpty)

@@ -48,7 +48,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(machine.state.deliveryQueue.count, 250)
         // The older element is not accepted again by later requests.
         let accepted = machine.run(.delivery(.streamRequested(1))).entries.flatMap { entry -> [String] in
-            if case .delivering(.accepted(let changes)) = entry { changes.map(\.name) } else { [] }
+            if case .fact(.accepted(let changes)) = entry { changes.map(\.name) } else { [] }
         }
         XCTAssertEqual(accepted, (200..<400).map { "N\($0)" })
     }

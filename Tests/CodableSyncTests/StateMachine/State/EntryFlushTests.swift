@@ -17,7 +17,8 @@ final class EntryFlushTests: XCTestCase {
             switch entry {
             case .fetching(.listingBegan): true
             case .fetching, .delivering, .zones(.subscribed), .sending(.saved): false
-            case .account, .zones, .sending, .resolving, .calls, .serverWait, .note, .snapshot: true
+            case .account, .zones, .sending, .resolving, .calls, .serverWait, .note, .row: true
+            case .fact(let fact): !fact.isRepeatable
             }
         }
         XCTAssertGreaterThan(others.count, 30)
@@ -32,7 +33,7 @@ final class EntryFlushTests: XCTestCase {
             let now = Moment(monotonic: .zero, wall: JournalSamples.date)
             var context = SyncContext(state: SyncState(), configuration: MachineConfiguration(), at: now)
             context.append(entries)
-            guard case .journal(.append(_, _, flush: let flush))? = context.actions.first else {
+            guard case .journal(.append(_, _, _, flush: let flush))? = context.actions.first else {
                 XCTFail("\(entries)")
                 continue
             }

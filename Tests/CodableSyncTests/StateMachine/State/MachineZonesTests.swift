@@ -11,7 +11,7 @@ final class MachineZonesTests: XCTestCase {
     private func state(_ more: JournalEntry...) -> SyncState {
         let entries: [JournalEntry] = [
             .registered(1, "Z"), .registered(2, "Y"), .zoneReady, .zones(.ready(ZoneNumber(2))),
-            .delivering(.followed),
+            .fact(.followed),
             .fetching(.fetched(own, type: "T", KnownVersion(1))),
             .fetching(.fetched(other, type: "T", KnownVersion(2))),
         ]
@@ -46,7 +46,7 @@ final class MachineZonesTests: XCTestCase {
     func testAnAcceptanceIsOfOneRecord() {
         var state = state()
         let order = state[other]?.undelivered?.order ?? 0
-        state.apply(.delivering(.accepted([AcceptedChange(key: other, order: order)])))
+        state.apply(.fact(.accepted([AcceptedChange(key: other, order: order)])))
         XCTAssertNil(state[other]?.undelivered)
         XCTAssertNotNil(state[own]?.undelivered)
         var machine = MachineHarness(state: state)

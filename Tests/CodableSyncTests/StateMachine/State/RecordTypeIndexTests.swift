@@ -88,7 +88,7 @@ final class RecordTypeIndexTests: XCTestCase {
 extension JournalEntry {
     /// A sample of a record's state that no engine makes, with every part present at once.
     fileprivate var isSampleWithoutSense: Bool {
-        if case .snapshot(.record(_, nil, _)) = self { true } else { false }
+        if case .row(.record(_, nil, _)) = self { true } else { false }
     }
 }
 

@@ -107,7 +107,7 @@ struct MachineHarness {
         machine.assertInvariants(after: input)
         for action in actions {
             if case .calls(.enqueue(let call, _, _)) = input,
-                case .journal(.append(let batch, let entries, _)) = action,
+                case .journal(.append(let batch, let entries, _, _)) = action,
                 entries.contains(where: { if case .calls(.queued) = $0 { true } else { false } })
             {
                 batches[call] = batch
@@ -257,7 +257,7 @@ struct MachineHarness {
 
     private mutating func note(_ action: SyncAction) {
         switch action {
-        case .journal(.append(let batch, let entries, _)): waiting.append((batch, entries))
+        case .journal(.append(let batch, let entries, _, _)): waiting.append((batch, entries))
         case .journal(.resume): waiting = []
         case .journal(.keepContents), .report: break
         case .request(let id, let request): note(request, id)

@@ -182,7 +182,7 @@ struct StampWorld {
                 decoding.append((items, endedCalls))
                 log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
-            case .journal(.append(let batch, let entries, _)): log.append("    stores \(batch) \(entries)")
+            case .journal(.append(let batch, let entries, _, _)): log.append("    stores \(batch) \(entries)")
             default: break
             }
         }

@@ -1,0 +1,132 @@
+import RecordCoding
+
+/// A row of the durable state: what is, not how it came to be.
+package enum StateRow: Equatable, Sendable {
+    /// The parts of the state that belong neither to a record nor to a zone.
+    case summary(StateSummary)
+    /// A zone's whole state.
+    case zone(ZoneNumber, ZoneState)
+    /// A record's type, if it is known, and its whole state; `nil` if there is nothing left to store.
+    case record(RecordKey, type: ExactName?, RecordState?)
+    /// A note for the diagnostics.
+    case note(SyncNote)
+}
+
+/// A line of the journal: a row, which replaces the former one, or a fact about all rows before it.
+///
+/// A turn that changes a few records writes their rows, so that no rule but those of facts runs when the journal is
+/// read.
+package enum StateLine: Equatable, Sendable {
+    case row(StateRow)
+    case fact(StateFact)
+}
+
+/// What a batch of entries changed, as lines of the journal.
+package struct StateLines: Equatable, Sendable {
+    package var lines: [StateLine] = []
+    /// Handles that the lines name and that no row named before.
+    package var introduced: Set<ContentHandle> = []
+
+    package init(_ lines: [StateLine] = [], introduced: Set<ContentHandle> = []) {
+        self.lines = lines
+        self.introduced = introduced
+    }
+}
+
+extension StateLine {
+    /// Every handle that the line names.
+    var handles: [ContentHandle] {
+        if case .row(.record(_, _, let record?)) = self { record.handles } else { [] }
+    }
+}
+
+extension SyncState {
+    /// Applies entries, and gives the lines that store what they changed.
+    package mutating func applyWriting(_ entries: [JournalEntry]) -> StateLines {
+        var lines = StateLines()
+        beginImage()
+        for entry in entries { apply(entry, writing: &lines) }
+        writeRows(to: &lines)
+        image = nil
+        return lines
+    }
+
+    /// Applies an entry, and writes it if it is a fact, behind the rows that changed before.
+    mutating func apply(_ entry: JournalEntry, writing lines: inout StateLines) {
+        guard case .fact(let fact) = entry else { return apply(entry) }
+        // The numbers that it gives away go on from those before.
+        writeRows(to: &lines, withSummary: true)
+        apply(fact: fact)
+        lines.lines.append(.fact(fact))
+        image?.mark(summary)
+    }
+
+    /// Writes the rows that changed since this was last done, in the order of their last changes.
+    ///
+    /// - Parameters:
+    ///   - lines: The lines of the batch.
+    ///   - withSummary: Whether to write the summary's row even if it has not changed.
+    mutating func writeRows(to lines: inout StateLines, withSummary: Bool = false) {
+        guard let image else { return }
+        defer { self.image?.mark(summary) }
+        var keys: [RecordKey] = []
+        var met = RecordTable<Bool>()
+        for former in image.records[image.marked.records...].reversed() where met[former.key] == nil {
+            met[former.key] = true
+            keys.append(former.key)
+        }
+        for former in image.records[image.marked.records...] where met[former.key] == true {
+            met[former.key] = false
+            let named = former.record?.handles ?? []
+            lines.introduced.formUnion((self[former.key]?.handles ?? []).filter { !named.contains($0) })
+        }
+        for key in keys.reversed() {
+            lines.lines.append(.row(.record(key, type: recordType(of: key), self[key])))
+        }
+        for number in Set(image.zones[image.marked.zones...].map(\.number)).sorted() {
+            lines.lines.append(.row(.zone(number, zone(number))))
+        }
+        let noteCount = min(image.noteCount - image.marked.notes, notes.count)
+        lines.lines += notes.suffix(noteCount).map { .row(.note($0)) }
+        var former = image.marked.summary
+        // The records' rows have the numbers that were given away.
+        if !withSummary { former.deliveryOrder = summary.deliveryOrder }
+        if summary != former || withSummary { lines.lines.append(.row(.summary(summary))) }
+    }
+
+    package mutating func apply(line: StateLine) {
+        switch line {
+        case .row(let row): apply(row: row)
+        case .fact(let fact): apply(fact: fact)
+        }
+    }
+
+    mutating func apply(row: StateRow) {
+        switch row {
+        case .summary(let summary): changeSummary { $0 = summary }
+        case .zone(let number, let zone):
+            changeZone(number) { former in
+                let zoneID = zone.zoneID ?? former.zoneID
+                former = zone
+                former.zoneID = zoneID
+            }
+        case .record(let key, let type, let record): apply(record: record, of: type, at: key)
+        case .note(let note): keep(note)
+        }
+    }
+
+    private mutating func apply(record: RecordState?, of type: ExactName?, at key: RecordKey) {
+        var record = record ?? RecordState()
+        record.known = record.known.map { judged($0, of: type) }
+        record.lost = record.lost.map { judged($0, of: type) }
+        if !record.isTooNew { record.kept = nil }
+        if let order = record.undelivered?.order, order > summary.deliveryOrder {
+            changeSummary { $0.deliveryOrder = order }
+        }
+        change(key, of: type) { former in
+            let type = former.type
+            former = record
+            former.type = type
+        }
+    }
+}
