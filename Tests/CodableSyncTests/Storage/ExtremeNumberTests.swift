@@ -8,7 +8,7 @@ final class ExtremeNumberTests: StateFileScenario {
     private let journal = "journal-1.jsonl"
 
     private func queued(_ members: String, contents: String = "") -> String {
-        #"{"zone":1,"name":"p9","queued":{"type":"Item",\#(members)}\#(contents)}"#
+        #"{"zone":1,"name":"p9","record":{"type":"Item","pending":{\#(members)}}\#(contents)}"#
     }
 
     /// A line that carries the contents of a handle.
@@ -54,18 +54,19 @@ final class ExtremeNumberTests: StateFileScenario {
         let (highest, above) = (UInt64.max, UInt64.max - 1)
         let (most, least) = (Int64.max, Int64.min)
         let rows = [
-            #"{"handedOut":[[0,\#(highest)]]}"#, #"{"handedOut":[[\#(above),\#(highest)],[1,\#(above)]]}"#,
+            #"{"summary":{"handedOut":[[0,\#(highest)]]}}"#,
+            #"{"summary":{"handedOut":[[\#(above),\#(highest)],[1,\#(above)]]}}"#,
             #"{"accepted":[[1,"known1",\#(highest),null,null,"delivered"]]}"#,
             #"{"zone":1,"zoneState":{"listing":\#(highest)}}"#,
             #"{"summary":{"deliveryOrder":\#(highest),"handedOutAlone":[\#(highest)]}}"#,
             #"{"summary":{"serverWait":\#(most),"lastFetch":\#(least)}}"#,
-            #"{"serverWait":\#(most)}"#, #"{"serverWait":\#(least)}"#, #"{"fetchCompleted":\#(least)}"#,
+            #"{"summary":{"serverWait":\#(least)}}"#,
             #"{"note":{"kind":"parked","date":\#(least),"message":""}}"#,
             #"{"zone":1,"name":"p9","record":{"type":"Item","listing":\#(highest),"undelivered":{"kind":"deleted","order":\#(highest)}}}"#,
             queued(#""delete":true,"edited":\#(most)"#), queued(#""delete":true,"edited":\#(least)"#),
             queued(#""save":900,"size":\#(most)"#), queued(#""save":900,"size":\#(least)"#),
-            #"{"zone":1,"name":"p9","parked":{"kind":"unknownError","message":"","attempts":\#(most)}}"#,
-            #"{"zone":1,"name":"known1","fetched":{"type":"Item","tag":"x","handle":900,"hash":\#(highest),"modified":\#(most),"size":\#(most)}}"#,
+            queued(#""delete":true,"parked":{"kind":"unknownError","message":"","attempts":\#(most)}"#),
+            #"{"zone":1,"name":"known1","record":{"type":"Item","known":{"tag":"x","handle":900,"hash":\#(highest),"modified":\#(most),"size":\#(most)}}}"#,
         ]
         for row in rows {
             let files = whole.copy()
@@ -86,7 +87,7 @@ final class ExtremeNumberTests: StateFileScenario {
             version: JSONStateStore.version
         ) { _, _ in }.log
         let line = #"{"note":{\#(members)}}"#
-        try log.commit(LogFixture.group([line, #"{"zone":1,"subscribed":true}"#]), flush: true)
+        try log.commit(LogFixture.group([line, #"{"zone":1,"zoneState":{"subscribed":true}}"#]), flush: true)
         log.close()
         let opened = try JSONStateStore.open(directory: "/state", fileSystem: files)
         XCTAssertEqual(opened.recovery.damages.map(\.reason), [.contents])

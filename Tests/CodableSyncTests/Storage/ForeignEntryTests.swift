@@ -9,10 +9,8 @@ final class ForeignEntryTests: XCTestCase {
 
     private func plant(_ entries: [JournalEntry]) throws {
         let store = try JSONStateStore.open(directory: "/state", fileSystem: files).store
-        for entry in entries {
-            let batch = JournalBatch(batch: 1, entries: [entry], contents: [:], flush: true)
-            try store.append([batch])
-        }
+        var state = SyncState()
+        for entry in entries { try store.append([JournalBatch([entry], in: &state)]) }
         store.close()
     }
 

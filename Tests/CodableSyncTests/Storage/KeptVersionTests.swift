@@ -9,10 +9,12 @@ final class KeptVersionTests: XCTestCase {
         try JSONStateStore.open(directory: "/state", fileSystem: files)
     }
 
+    private let states = RowStates()
+
     private func put(_ entry: JournalEntry, _ store: JSONStateStore, _ handles: UInt64...) throws {
         var contents: [ContentHandle: Record] = [:]
         for handle in handles { contents[ContentHandle(handle)] = JournalSamples.record("a", "\(handle)") }
-        try store.append([JournalBatch(batch: 1, entries: [entry], contents: contents, flush: true)])
+        try states.put(entry, contents, in: store)
     }
 
     /// A record with a readable version, an edit of it, and a version that is too new.
@@ -81,7 +83,7 @@ final class KeptVersionTests: XCTestCase {
 
     /// The edit must not be sent, nor dropped, until everything is fetched again.
     func testALostBaseOfAParkedEditLeavesItParked() throws {
-        let state = try repaired(breaking: [#"{"zone":1,"name":"a","fetched""#])
+        let state = try repaired(breaking: [#"{"zone":1,"name":"a","record""#])
         XCTAssertEqual(state["a"]?.isTooNew, true)
         XCTAssertNil(state["a"]?.kept)
         XCTAssertEqual(state["a"]?.pending?.handle, 2)
@@ -98,7 +100,7 @@ final class KeptVersionTests: XCTestCase {
                 try put(.queued(name: "a", LocalChange(kind: .delete, edited: nil, base: 1)), store)
             }
             store.close()
-            let state = try repaired(files, breaking: [#"{"zone":1,"name":"a","parked""#])
+            let state = try repaired(files, breaking: [#""parked":{"#])
             XCTAssertEqual(state["a"]?.isTooNew, true)
             XCTAssertEqual(state["a"]?.pending?.isDeletion, isDeletion)
             XCTAssertEqual(state["a"]?.pending?.parked?.kind, .serverValueUndecodable)

@@ -11,35 +11,37 @@ final class MalformedStateLineTests: StateFileScenario {
     private static let oddTexts: [(String, String)] = [
         ("C5 array", "[]"), ("C5 string", "\"x\""), ("C5 null", "null"), ("C5 object", "{}"),
         ("C5 no fact", #"{"zone":1,"name":"p9"}"#),
-        ("C5 two facts", #"{"zone":1,"name":"p9","retried":true,"discarded":true}"#),
-        ("C8 escape", #"{"name":"\ud800","retried":true}"#),
-        ("C9 member", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":90,"save":91,"size":1}}"#),
-        ("C9 name", #"{"zone":1,"name":"p9","name":"p1","discarded":true}"#),
-        ("C9 fact", #"{"zone":1,"name":"p9","retried":true,"retried":true}"#),
-        ("C10 huge", #"{"fetchCompleted":1e999}"#), ("C10 minus zero", #"{"fetchCompleted":-0}"#),
-        ("C10 leading zero", #"{"fetchCompleted":01}"#), ("C10 NaN", #"{"fetchCompleted":NaN}"#),
-        ("C10 fraction", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":1.5,"size":1}}"#),
-        ("C10 negative", #"{"zone":1,"name":"p9","queued":{"type":"Item","save":-1,"size":1}}"#),
-        ("C12 page", #"{"zone":1,"page":{"token":"*not base64*","complete":true}}"#),
-        ("C12 shape", #"{"zone":1,"page":{"token":17,"complete":true}}"#),
+        ("C5 two facts", #"{"followed":true,"startedOver":true}"#),
+        ("C8 escape", #"{"name":"\ud800","record":null}"#),
+        ("C9 member", #"{"zone":1,"name":"p9","record":{"pending":{"save":90,"save":91,"size":1}}}"#),
+        ("C9 name", #"{"zone":1,"name":"p9","name":"p1","record":null}"#),
+        ("C9 fact", #"{"zone":1,"name":"p9","record":null,"record":null}"#),
+        ("C10 huge", #"{"summary":{"lastFetch":1e999}}"#),
+        ("C10 minus zero", #"{"summary":{"lastFetch":-0}}"#),
+        ("C10 leading zero", #"{"summary":{"lastFetch":01}}"#),
+        ("C10 NaN", #"{"summary":{"lastFetch":NaN}}"#),
+        ("C10 fraction", #"{"zone":1,"name":"p9","record":{"pending":{"save":1.5,"size":1}}}"#),
+        ("C10 negative", #"{"zone":1,"name":"p9","record":{"pending":{"save":-1,"size":1}}}"#),
+        ("C12 page", #"{"zone":1,"zoneState":{"token":"*not base64*"}}"#),
+        ("C12 shape", #"{"zone":1,"zoneState":{"token":17}}"#),
         (
             "C15 contents",
-            #"{"zone":1,"name":"p9","queued":{"type":"Item","save":90,"size":1},"contents":[[90]]}"#
+            #"{"zone":1,"name":"p9","record":{"pending":{"save":90,"size":1}},"contents":[[90]]}"#
         ),
         (
             "C15 handle",
-            #"{"zone":1,"name":"p9","queued":{"type":"Item","save":18446744073709551615,"size":1}}"#
+            #"{"zone":1,"name":"p9","record":{"pending":{"save":18446744073709551615,"size":1}}}"#
         ),
     ]
 
     private static let oddBytes: [(String, [UInt8])] = [
         (
             "C8 invalid UTF-8",
-            Array(#"{"zone":1,"name":""#.utf8) + [0xC3, 0x28] + Array(#"","retried":true}"#.utf8)
+            Array(#"{"zone":1,"name":""#.utf8) + [0xC3, 0x28] + Array(#"","record":null}"#.utf8)
         ),
-        ("C8 NUL", Array(#"{"zone":1,"name":""#.utf8) + [0] + Array(#"","retried":true}"#.utf8)),
-        ("C8 UTF-16", Array(#"{"zone":1,"zoneReady":true}"#.utf8).flatMap { [$0, 0] }),
-        ("C8 byte order mark", [0xEF, 0xBB, 0xBF] + Array(#"{"zone":1,"zoneReady":true}"#.utf8)),
+        ("C8 NUL", Array(#"{"zone":1,"name":""#.utf8) + [0] + Array(#"","record":null}"#.utf8)),
+        ("C8 UTF-16", Array(#"{"followed":true}"#.utf8).flatMap { [$0, 0] }),
+        ("C8 byte order mark", [0xEF, 0xBB, 0xBF] + Array(#"{"followed":true}"#.utf8)),
     ]
 
     /// Lines that no version of the library writes.
@@ -47,7 +49,7 @@ final class MalformedStateLineTests: StateFileScenario {
         let nested = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)
         let digits = String(repeating: "9", count: 40)
         let long: [(String, String)] = [
-            ("C10 digits", "{\"fetchCompleted\":\(digits)}"),
+            ("C10 digits", "{\"summary\":{\"lastFetch\":\(digits)}}"),
             ("C11 deep", "{\"note\":" + String(repeating: "[", count: 100_000)),
             ("C11 deep and closed", "{\"x\":\(nested)}"),
         ]
@@ -151,7 +153,7 @@ final class MalformedStateLineTests: StateFileScenario {
 
         let gap = whole.copy()
         gap["journal-3.jsonl"] = gap[journal]
-        try gap.write([["{\"zone\":1,\"name\":\"p1\",\"retried\":true}"]], to: "journal-3.jsonl")
+        try gap.write([["{\"zone\":1,\"listed\":[]}"]], to: "journal-3.jsonl")
         let other = try open(gap)
         let names = try await other.pendingNames()
         XCTAssertEqual(names, Self.edits)
@@ -163,7 +165,7 @@ final class MalformedStateLineTests: StateFileScenario {
         let whole = try await prepare()
         let rows = [
             (#"{"zone":1,"name":"p1","pinned":true}"#, "pinned"), (#"{"shared":{"with":["x"]}}"#, "shared"),
-            (#"{"zone":1,"name":"p1","resolved":{"client":1,"outcome":"forked"}}"#, "forked"),
+            (#"{"summary":{"reset":"forked"}}"#, "forked"),
             (#"{"purgeResolved":"askAgain"}"#, "askAgain"), (#"{"zone":1,"zoneLost":"moved"}"#, "moved"),
             (#"{"zone":1,"zoneState":{"stage":"frozen"}}"#, "frozen"),
             (#"{"zone":1,"name":"p1","record":{"undelivered":{"kind":"moved","order":1}}}"#, "moved"),
@@ -190,13 +192,13 @@ final class MalformedStateLineTests: StateFileScenario {
             let files = whole.copy()
             let text = String(decoding: files[name], as: UTF8.self)
             files[name] = Array(
-                text.replacing("\"version\":3", with: "\"version\":4", maxReplacements: 1).utf8
+                text.replacing("\"version\":4", with: "\"version\":5", maxReplacements: 1).utf8
             )
             guard let message = try await refusalMessage(.stateTooNew, files, name) else {
                 XCTFail(name)
                 continue
             }
-            XCTAssertTrue(message.contains("version 4") && message.contains(name), message)
+            XCTAssertTrue(message.contains("version 5") && message.contains(name), message)
         }
     }
 

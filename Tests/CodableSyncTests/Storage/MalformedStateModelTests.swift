@@ -83,7 +83,7 @@ final class MalformedStateModelTests: StateFileScenario {
 
     // C15, P-11: the line of the edit's base version is damaged.
     func testAnEditSurvivesTheLossOfItsBaseVersion() async throws {
-        let device = try await damaged(["\"name\":\"known1\",\"fetched\""]) { phone in
+        let device = try await damaged(["\"title\":\"Tea\""]) { phone in
             self.pass()
             try await phone.engine.upload(Note("known1", "mine"))
         }

@@ -8,6 +8,8 @@ import XCTest
 final class NamedHandleTests: XCTestCase {
     private let journal = "/state/journal-1.jsonl"
 
+    private let states = RowStates()
+
     private func open(_ files: SimulatedFileSystem) throws -> JSONStateStore.Opened {
         try JSONStateStore.open(directory: "/state", fileSystem: files)
     }
@@ -19,7 +21,7 @@ final class NamedHandleTests: XCTestCase {
     ) throws {
         var records: [ContentHandle: Record] = [:]
         for (handle, name) in contents { records[ContentHandle(handle)] = JournalSamples.record(name, "x") }
-        try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
+        try states.put(entry, records, in: store)
     }
 
     private func edit(
@@ -65,26 +67,14 @@ final class NamedHandleTests: XCTestCase {
             change(&record)
             records.append(record)
         }
-        let entries: [JournalEntry] =
-            [
-                .sendBegan([SentContents(name: "a", handle: 900)]), .saved(name: "a", sent: 900, known(5)),
-                .saved(name: "a", sent: 5, known(900)), .fetched(name: "a", known(900)),
-                .resolved(name: "a", client: 900, server: nil, .client),
-                .resolved(name: "a", client: 5, server: 900, .server),
-                .resolved(name: "a", client: 5, server: nil, .confirmed(900)),
-                .resolved(name: "a", client: 5, server: nil, .merged(900, size: 1, edited: nil)),
-                .queued(name: "a", edit(900)), .queued(name: "a", edit(5, base: 900)),
-                .edited(name: "a", edit(900)),
-                .edited(name: "a", edit(5, base: 5, contested: 900)),
-                .edited(name: "a", edit(5, base: 5, contested: 5, side: 900)),
-            ] + records.map { .record(name: "a", $0) }
-        for entry in entries {
+        for record in records {
             let files = SimulatedFileSystem()
             let store = try open(files).store
-            try put(entry, store)
+            let row = StateLine.row(.record("a", type: testType, record))
+            try store.append([JournalBatch(batch: 1, lines: [row], contents: [:], flush: true)])
             store.close()
             let opened = try open(files)
-            XCTAssertEqual(opened.nextHandle, 901, "\(entry)")
+            XCTAssertEqual(opened.nextHandle, 901, "\(record)")
             opened.store.close()
         }
     }
@@ -98,8 +88,8 @@ final class NamedHandleTests: XCTestCase {
         try put(.sendBegan([SentContents(name: "a", handle: 17)]), store)
         store.close()
         var bytes = try XCTUnwrap(files.bytes(at: journal))
-        let line = try XCTUnwrap(bytes.firstRange(of: Array(#"{"zone":1,"name":"a","queued""#.utf8)))
-        bytes[line.upperBound + 3] ^= 1
+        let contents = try XCTUnwrap(bytes.firstRange(of: Array(#""contents":[[17,"#.utf8)))
+        bytes[contents.upperBound + 3] ^= 1
         files.place(bytes, at: journal)
         return files
     }
@@ -107,6 +97,7 @@ final class NamedHandleTests: XCTestCase {
     func testAnEditAfterDamageIsKeptByACompaction() throws {
         let files = try prepareLostEdit()
         let opened = try open(files)
+        states.note(opened)
         XCTAssertEqual(opened.recovery.damages.count, 1)
         for entry in opened.repairs { try put(entry, opened.store) }
         let next = opened.nextHandle
@@ -142,7 +133,9 @@ final class NamedHandleTests: XCTestCase {
     /// Without its contested fields, a draft would look like an edit of the newest version.
     func testADraftWithLostContestedFieldsBecomesAnEditWithoutABase() throws {
         let files = try prepareLostEdit()
-        let store = try open(files).store
+        let damaged = try open(files)
+        states.note(damaged)
+        let store = damaged.store
         try put(.fetched(name: "b", known(30)), store, [30: "b"])
         try put(.edited(name: "b", edit(31, base: 30, contested: 32)), store, [31: "b"])
         store.close()

@@ -28,7 +28,7 @@ final class OlderStateScenarios: StateFileScenario {
     private func logNames(_ files: StateFiles) -> [String] { files.names.filter { $0.hasSuffix(".jsonl") } }
 
     func testAStateOfAnEarlierFormatIsRefused() async throws {
-        for (isCompacted, version) in [(false, 1), (true, 1), (false, 2), (true, 2)] as [(Bool, UInt64)] {
+        for (isCompacted, version) in [(false, 1), (true, 1), (false, 3), (true, 3)] as [(Bool, UInt64)] {
             let files = try await prepare(compacted: isCompacted)
             try relabel(files, logNames(files), version: version)
             let row = "compacted: \(isCompacted), version \(version)"
@@ -36,7 +36,7 @@ final class OlderStateScenarios: StateFileScenario {
             let error = try XCTUnwrap(refused)
             XCTAssertEqual(error.code, .storageFailed, row)
             for text in [
-                "format version \(version)", "reads from 3", "an older version of the library",
+                "format version \(version)", "reads from 4", "an older version of the library",
                 files.directory,
                 "Send its edits with the version of the app that wrote it",
             ] {
@@ -63,9 +63,9 @@ final class OlderStateScenarios: StateFileScenario {
 
     func testAStateOfALaterFormatIsRefused() async throws {
         let files = try await prepare()
-        try relabel(files, logNames(files), version: 4)
+        try relabel(files, logNames(files), version: 5)
         let message = try await refusalMessage(.stateTooNew, files)
-        XCTAssertEqual(message?.contains("format version 4"), true, message ?? "-")
+        XCTAssertEqual(message?.contains("format version 5"), true, message ?? "-")
     }
 
     /// Nobody gets the error of a stream's request, so an event says it.

@@ -6,6 +6,7 @@ import XCTest
 
 /// The engine's directory: its single owner, and the user of each state.
 final class StateDirectoryTests: XCTestCase {
+    private let states = RowStates()
     private var fileSystem = SimulatedFileSystem()
 
     private func directory(
@@ -58,7 +59,7 @@ final class StateDirectoryTests: XCTestCase {
         let opened = try first.openLast()
         XCTAssertNil(opened.state.summary.user)
         try put("A", 1, opened.store)
-        try opened.store.append([batch([.claimed(by: "alice")])])
+        try states.put(.claimed(by: "alice"), in: opened.store)
         first.release()
         let second = try directory().openLast()
         XCTAssertEqual(second.state.summary.user, "alice")
@@ -300,8 +301,9 @@ final class StateDirectoryTests: XCTestCase {
 
     private func makeAlice(_ directory: StateDirectory) throws {
         let opened = try directory.openLast()
+        states.note(opened)
         try put("A", 1, opened.store)
-        try opened.store.append([batch([.claimed(by: "alice")])])
+        try states.put(.claimed(by: "alice"), in: opened.store)
         opened.store.close()
         try directory.commit("alice", number: opened.number)
     }
@@ -312,8 +314,9 @@ final class StateDirectoryTests: XCTestCase {
         try makeAlice(first)
         for name in ["alice", "bob"] {
             let opened = try first.open(for: name, leaving: nil)
+            states.note(opened)
             let date = Date(timeIntervalSince1970: name == last ? 2_000 : 1_000)
-            try opened.store.append([batch([.fetchCompleted(date)])])
+            try states.put(.fetchCompleted(date), in: opened.store)
             try first.commit(name, number: opened.number)
             opened.store.close()
         }
@@ -336,7 +339,7 @@ final class StateDirectoryTests: XCTestCase {
     private func put(_ name: String, _ number: UInt64, _ store: JSONStateStore) throws {
         let entry = JournalEntry.fetched(name: name, KnownVersion(number))
         let contents = [ContentHandle(number): JournalSamples.record(name, "x")]
-        try store.append([JournalBatch(batch: 1, entries: [entry], contents: contents, flush: true)])
+        try states.put(entry, contents, in: store)
     }
 }
 

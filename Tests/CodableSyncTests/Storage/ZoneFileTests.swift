@@ -7,6 +7,7 @@ import XCTest
 /// Zones in the files of a state: journal, snapshot and compaction keep them apart.
 final class ZoneFileTests: XCTestCase {
     private var files = SimulatedFileSystem()
+    private let states = RowStates()
     private let own = RecordKey(zone: .first, name: "A")
     private let other = RecordKey(zone: ZoneNumber(2), name: "A")
     private let shared = ZoneID(zoneName: "Z", ownerName: "bob")
@@ -20,7 +21,7 @@ final class ZoneFileTests: XCTestCase {
         _ contents: [ContentHandle: Record] = [:],
         _ store: JSONStateStore
     ) throws {
-        try store.append([JournalBatch(batch: 1, entries: [entry], contents: contents, flush: true)])
+        try states.put(entry, contents, in: store)
     }
 
     private func fetched(_ key: RecordKey, _ type: ExactName, _ number: UInt64, in store: JSONStateStore)

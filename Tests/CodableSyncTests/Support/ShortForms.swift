@@ -30,7 +30,9 @@ extension ZoneID: ExpressibleByStringLiteral {
 extension JournalEntry {
     static func made(for identity: StateIdentity) -> JournalEntry { .account(.made(for: identity)) }
     static func claimed(by user: String) -> JournalEntry { .account(.claimed(by: user)) }
-    static func signedOut(removing: Bool) -> JournalEntry { removing ? .fact(.removed) : .account(.signedOut) }
+    static func signedOut(removing: Bool) -> JournalEntry {
+        removing ? .fact(.removed) : .account(.signedOut)
+    }
 
     static func registered(_ number: UInt32, _ name: String) -> JournalEntry {
         .zones(.registered(ZoneNumber(number), ZoneID(zoneName: name)))

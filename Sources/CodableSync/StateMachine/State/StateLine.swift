@@ -25,9 +25,9 @@ package enum StateLine: Equatable, Sendable {
 package struct StateLines: Equatable, Sendable {
     package var lines: [StateLine] = []
     /// Handles that the lines name and that no row named before.
-    package var introduced: Set<ContentHandle> = []
+    package var introduced: [ContentHandle] = []
 
-    package init(_ lines: [StateLine] = [], introduced: Set<ContentHandle> = []) {
+    package init(_ lines: [StateLine] = [], introduced: [ContentHandle] = []) {
         self.lines = lines
         self.introduced = introduced
     }
@@ -78,12 +78,14 @@ extension SyncState {
         for former in image.records[image.marked.records...] where met[former.key] == true {
             met[former.key] = false
             let named = former.record?.handles ?? []
-            lines.introduced.formUnion((self[former.key]?.handles ?? []).filter { !named.contains($0) })
+            lines.introduced += (self[former.key]?.handles ?? []).filter { !named.contains($0) }
         }
         for key in keys.reversed() {
             lines.lines.append(.row(.record(key, type: recordType(of: key), self[key])))
         }
-        for number in Set(image.zones[image.marked.zones...].map(\.number)).sorted() {
+        var zones = ZoneTable<Bool>()
+        for former in image.zones[image.marked.zones...] { zones[former.number] = true }
+        for number in zones.numbers {
             lines.lines.append(.row(.zone(number, zone(number))))
         }
         let noteCount = min(image.noteCount - image.marked.notes, notes.count)

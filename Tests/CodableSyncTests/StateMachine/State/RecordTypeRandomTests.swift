@@ -95,7 +95,8 @@ private struct TypeStory {
         case 10: apply(.sending(.deletionConfirmed(key)))
         case 11: apply(.row(.record(key, type: given, RecordState())))
         case 12: apply(pick(4) == 0 ? .signedOut(removing: true) : .fact(.zoneLost(key.zone, .purged)))
-        default: apply(.fact(pick(2) == 0 ? .zoneLost(key.zone, .deleted) : .purgeResolved(uploadAgain: false)))
+        default:
+            apply(.fact(pick(2) == 0 ? .zoneLost(key.zone, .deleted) : .purgeResolved(uploadAgain: false)))
         }
     }
 
