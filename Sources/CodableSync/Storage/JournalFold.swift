@@ -32,8 +32,6 @@ struct JournalFold {
 
     /// The user in the headers of the files, if any.
     private let owner: String?
-    /// A file in which another user has claimed the state, so that the rest of it is that user's.
-    private var foreignFile: UInt32?
 
     /// Creates an empty fold.
     ///
@@ -53,7 +51,10 @@ struct JournalFold {
             // Contents are written only once, so a repetition is a line that was copied to another place.
             throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
         }
-        try check(line, at: position)
+        // A snapshot's summary has no line before it.
+        guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
+            throw JournalLineError.malformed("its handle is too far from those before it")
+        }
         for (handle, range) in line.contents { positions[handle] = position.part(range) }
         lastHandle = max(lastHandle, line.highestHandle)
         state.apply(line: line.line)
@@ -70,33 +71,6 @@ struct JournalFold {
 
     /// The largest plausible gap between handles, which are consecutive; a larger one is damage.
     private static var longestJump: UInt64 { 1 << 48 }
-
-    private mutating func check(_ line: JournalLine.Parsed, at position: LogPosition) throws(JournalLineError)
-    {
-        if foreignFile == position.file {
-            throw .malformed("it stands behind a line by which the file belongs to something else")
-        }
-        let summary = state.summary
-        let identity = line.line.identity.flatMap { summary.identity?.firstDifference(from: $0) }
-        if let user = line.line.owner, let owner = summary.user, !owner.isIdentical(to: user) {
-            foreignFile = position.file
-            throw .malformed("it says that the state is another user's")
-        }
-        if let identity {
-            foreignFile = position.file
-            // Here, `wanted` is the line's identity.
-            throw .malformed(
-                "it says that the state belongs to the \(identity.what) \(identity.wanted.quoted)"
-            )
-        }
-        if let (number, zoneID) = line.line.registration, state.contradicts(number, zoneID) {
-            throw .malformed("it gives a zone another number than a line before it")
-        }
-        // A snapshot's summary has no line before it.
-        guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
-            throw .malformed("its handle is too far from those before it")
-        }
-    }
 
     /// Applies a line that was read or written before.
     ///
@@ -117,32 +91,6 @@ struct JournalFold {
             throw error
         } catch {
             throw UnusableLine(position: position, reason: "\(error)")
-        }
-    }
-}
-
-extension StateLine {
-    /// The state's owner according to the line.
-    fileprivate var owner: String? {
-        switch self {
-        case .row(.summary(let summary)): summary.user
-        default: nil
-        }
-    }
-
-    /// What the state belongs to according to the line.
-    fileprivate var identity: StateIdentity? {
-        switch self {
-        case .row(.summary(let summary)): summary.identity
-        default: nil
-        }
-    }
-
-    /// The number that the line gives a zone.
-    fileprivate var registration: (ZoneNumber, ZoneID)? {
-        switch self {
-        case .row(.zone(let number, let zone)): zone.zoneID.map { (number, $0) }
-        default: nil
         }
     }
 }

@@ -332,10 +332,6 @@ final class StateDirectoryTests: XCTestCase {
         return opened.state.summary.user
     }
 
-    private func batch(_ entries: [JournalEntry]) -> JournalBatch {
-        JournalBatch(batch: 1, entries: entries, contents: [:], flush: true)
-    }
-
     private func put(_ name: String, _ number: UInt64, _ store: JSONStateStore) throws {
         let entry = JournalEntry.fetched(name: name, KnownVersion(number))
         let contents = [ContentHandle(number): JournalSamples.record(name, "x")]

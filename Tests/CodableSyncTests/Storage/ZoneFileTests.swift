@@ -63,23 +63,6 @@ final class ZoneFileTests: XCTestCase {
 
     private func put(_ entry: JournalEntry, store: JSONStateStore) throws { try put(entry, [:], store) }
 
-    /// A second number for a zone, or a second zone for a number, is damage.
-    func testAContradictoryRegistrationIsDamage() throws {
-        for wrong in [JournalEntry.registered(1, "Y"), .registered(3, "Z")] {
-            files = SimulatedFileSystem()
-            let store = try open().store
-            try put(.registered(1, "Z"), store: store)
-            try put(wrong, store: store)
-            try put(.registered(1, "Z"), store: store)
-            store.close()
-            let opened = try open()
-            XCTAssertEqual(opened.recovery.damages.map(\.reason), [.contents])
-            XCTAssertEqual(opened.state.zones.numbers, [.first])
-            XCTAssertEqual(opened.state.number(of: ZoneID(zoneName: "Z")), .first)
-            opened.store.close()
-        }
-    }
-
     /// Contents are found by handles, so what one zone's record drops is not taken from the other's.
     func testACompactionKeepsTheContentsOfEachZone() throws {
         let store = try open().store

@@ -127,11 +127,9 @@ private struct LogContents {
         let journals = logNames.filter { $0.kind == .journal }.sorted { $0.number < $1.number }
         let snapshots = logNames.filter { $0.kind == .snapshot }.sorted { $0.number > $1.number }
         let inOrder = snapshots.prefix(1) + journals + snapshots.dropFirst()
-        let (headers, foreignFiles) = try LogHeader.read(Array(inOrder), in: place, membership)
-        let strays = LogHeader.strays(among: inOrder.filter { foreignFiles[$0] == nil }, beside: headers)
-        let reasons = foreignFiles.merging(strays) { first, _ in first }
+        let (headers, reasons) = try LogHeader.read(Array(inOrder), in: place, membership)
         log = headers.first?.log
-        self.foreignFiles = Set(reasons.keys)
+        foreignFiles = Set(reasons.keys)
         for name in inOrder {
             guard let reason = reasons[name] else { continue }
             let damage = LogDamage(file: name.text, line: 1, offset: 0, reason: .foreign, detail: reason)

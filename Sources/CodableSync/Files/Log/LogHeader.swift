@@ -84,26 +84,6 @@ extension LogHeader {
         return (own, foreignFiles.merging(others) { $1 })
     }
 
-    /// The files without a readable header whose numbers are far from those of the files that have one.
-    ///
-    /// Damage changes the first line of a file but not its number. If no header is readable, the journals
-    /// show the log's range of numbers.
-    static func strays(
-        among names: [LogFileName],
-        beside headers: [LogHeader]
-    ) -> [LogFileName: String] {
-        let journals = names.filter { $0.kind == .journal }
-        let known = headers.isEmpty ? (journals.isEmpty ? names : journals) : headers.map(\.name)
-        let numbers = known.map(\.number)
-        guard var lowest = numbers.min(), var highest = numbers.max() else { return [:] }
-        let all = Set(names.map(\.number))
-        while all.contains(highest + 1) { highest += 1 }
-        while lowest > 1, all.contains(lowest - 1) { lowest -= 1 }
-        let strays = names.filter { !(lowest...highest).contains($0.number) }
-        let reason = "its first line cannot be read, and no file of the log has a number next to its own"
-        return Dictionary(uniqueKeysWithValues: strays.map { ($0, reason) })
-    }
-
     private static func read(
         _ file: any OpenFile,
         _ name: LogFileName,

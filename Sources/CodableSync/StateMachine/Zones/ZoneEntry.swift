@@ -31,13 +31,6 @@ extension SyncState {
         }
     }
 
-    /// Whether the entry gives a number a second zone, or a zone a second number, which only damage can.
-    package func contradicts(_ number: ZoneNumber, _ zoneID: ZoneID) -> Bool {
-        let registered = self.number(of: zoneID)
-        if let registered, registered != number { return true }
-        return registered == nil && zones[number]?.zoneID != nil
-    }
-
     private mutating func applyDatabaseToken(_ token: ChangeToken?) {
         if summary.databaseToken == nil {
             for number in zonesInUse {

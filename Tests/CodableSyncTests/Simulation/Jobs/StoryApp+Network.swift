@@ -20,5 +20,18 @@
             connection.unreadable = story.chance(2) == 0 ? [] : [story.names[story.chance(story.names.count)]]
             say("cannot read \(connection.unreadable.sorted())")
         }
+
+        /// Stamps that saves of this device added to a record, without an answer.
+        ///
+        /// Where another device then merges such a save into a change of its own, nothing tells this device that the
+        /// cloud's version contains it; what it has removed since may come back.
+        func addedUnanswered(to name: String) -> Set<String> {
+            (formerConnections + [connection]).flatMap(\.unansweredSaves).reduce(into: []) { stamps, save in
+                let (before, after) = (
+                    story.stamps(of: save.before[name]), story.stamps(of: save.after[name])
+                )
+                stamps.formUnion(after.subtracting(before))
+            }
+        }
     }
 #endif

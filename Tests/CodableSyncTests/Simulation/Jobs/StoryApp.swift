@@ -211,19 +211,6 @@
             }
         }
 
-        /// Stamps that saves of this device added to a record, without an answer.
-        ///
-        /// Where another device then merges such a save into a change of its own, nothing tells this device that the
-        /// cloud's version contains it; what it has removed since may come back.
-        func addedUnanswered(to name: String) -> Set<String> {
-            (formerConnections + [connection]).flatMap(\.unansweredSaves).reduce(into: []) { stamps, save in
-                let (before, after) = (
-                    story.stamps(of: save.before[name]), story.stamps(of: save.after[name])
-                )
-                stamps.formUnion(after.subtracting(before))
-            }
-        }
-
         // MARK: Crashes and restarts
 
         /// Cuts the power: unflushed writes may be lost, and a new engine starts with the rest.
@@ -257,8 +244,7 @@
             remembered = [:]
             drafted = [:]
             configuration.fileSystem = files
-            let cloud = cloud
-            let next = SimulatedConnection(fake) { cloud.records(in: JobStory<Model>.zoneID) }
+            let next = SimulatedConnection(fake) { [cloud] in cloud.records(in: JobStory<Model>.zoneID) }
             next.isHolding = connection.isHolding
             formerConnections.append(connection)
             connection = next
