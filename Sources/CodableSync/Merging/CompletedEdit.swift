@@ -24,7 +24,7 @@ extension Record {
 extension RecordState {
     /// The version below an unconfirmed edit; `nil` for other contents.
     func versionBelow(_ handle: ContentHandle) -> ContentHandle? {
-        if let pending, pending.handle == handle || pending.earlier.contains(handle) { return pending.base }
+        if let pending, pending.handle == handle || pending.earlier.contains(handle) { return pending.below }
         return sent.first { $0.handle == handle }?.base
     }
 }

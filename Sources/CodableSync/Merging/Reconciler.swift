@@ -24,6 +24,8 @@ struct ConflictContents: Sendable {
     var side: Record?
     /// This device's creation of the record, if it may not have been sent.
     var creation: Record?
+    /// The version that the edit was made on, if it was lost with its zone and can be read.
+    var lostBase: Record?
     /// Saves whose responses were lost, as far as their contents can be read.
     var lost: [LostWrite]
 }
@@ -75,6 +77,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             return (.confirmed(contents.item.client, isOwn: isOwn), false)
         }
         if let write = own.first { return (.confirmed(write.handle, isOwn: true), false) }
+        if let lost = contents.lostBase { return (overLost(client, lost, server, contents), true) }
         if contents.isUnchangedOnServer { return (.client, false) }
         if let unasked = unchangedForModel(client, server, contents) { return (unasked, false) }
         return (resolve(client, server, contents), true)
@@ -109,7 +112,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
 
     // MARK: Edit against edit
 
-    private func resolve(_ edit: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
+    func resolve(_ edit: Record, _ server: Record, _ contents: ConflictContents) -> Reconciliation {
         let client = contents.completed(edit)
         let others = [contents.item.client, contents.item.creation]
         let sent = contents.lost.filter { $0.base == nil && !others.contains($0.handle) }.map(\.record)
@@ -182,7 +185,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
     }
 
     /// The fields of a record as the model shows them; as they are stored if it cannot show the record.
-    private func shownFields(of record: Record) -> [String: RecordValue] {
+    func shownFields(of record: Record) -> [String: RecordValue] {
         do { return try coding.shownFields(of: record) } catch { return record.fields }
     }
 

@@ -139,6 +139,7 @@ extension JSONReader {
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
+        var (lost, isLostAgain): (ContentHandle?, Bool) = (nil, false)
         try members { json, key in
             switch key {
             case "save": handle = try json.handle()
@@ -147,6 +148,8 @@ extension JSONReader {
             case "edited": change.edited = try json.date()
             case "base": change.base = try json.handle()
             case "contested": change.on.contested = try json.handle()
+            case "lostBase": lost = try json.handle()
+            case "lostBaseAgain": isLostAgain = try json.bool()
             case "sides": change.on.sides = try json.sides()
             case "earlier": change.earlier = try json.array { try $0.handle() }
             case "merged": change.on.isMerged = try json.bool()
@@ -154,6 +157,7 @@ extension JSONReader {
             default: try json.skipValue()
             }
         }
+        change.on.lost = lost.map { EditBase.Lost($0, isUploadedAgain: isLostAgain) }
         if let handle {
             change.kind = .save(handle, size: Int(clamping: size))
         } else if !isDeletion {

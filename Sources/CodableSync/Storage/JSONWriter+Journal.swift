@@ -79,6 +79,10 @@ extension JSONWriter {
         member("edited", change.edited)
         member("base", change.base)
         member("contested", change.on.contested)
+        if let lost = change.on.lost {
+            member("lostBase", lost.version)
+            flag("lostBaseAgain", if: lost.isUploadedAgain)
+        }
         if !change.on.sides.isEmpty {
             key("sides")
             beginArray()
@@ -141,7 +145,7 @@ extension JSONWriter {
         member("lost", record.lost)
         member("kept", record.kept?.version)
         flag("lostRefused", if: record.isLostRefused)
-        if !record.carried.tags.isEmpty {
+        if record.carried != CarriedTags() {
             key("carried")
             carried(record.carried)
         }

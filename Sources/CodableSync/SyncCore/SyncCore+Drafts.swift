@@ -124,6 +124,7 @@ extension SyncCore {
         var basis = EditBase(edit.base, contested: contested)
         let shown = machine?.editBasis(of: name)
         basis.sides = shown?.on.sides ?? []
+        if edit.base == nil { basis.lost = shown?.on.lost }
         if let ancestor = edit.ancestorOfShown, let handle = shown?.shown {
             basis.sides.append(.init(edit: handle, ancestor: stage(ancestor, &contents)))
         }

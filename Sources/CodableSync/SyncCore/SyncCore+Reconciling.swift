@@ -85,7 +85,10 @@ extension ConflictContents {
     /// - Throws: An error if the files cannot be read; contents that are no longer stored count as missing.
     init(loading item: ReconcileItem, from journal: JournalDisk?) async throws {
         guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-        let named = [item.client, item.server, item.ancestor, item.contested, item.side?.edit, item.creation]
+        let named = [
+            item.client, item.server, item.ancestor, item.contested, item.side?.edit, item.creation,
+            item.lost?.version,
+        ]
         let sent = item.sent.flatMap { [$0.handle, $0.base] }
         let loaded = try await journal.load((named + sent).compactMap { $0 })
         self.init(
@@ -95,6 +98,7 @@ extension ConflictContents {
             ancestor: loaded.ancestor(item.ancestor, item.contested),
             side: item.side.flatMap { loaded[$0.edit] },
             creation: item.creation.flatMap { loaded[$0] },
+            lostBase: item.lost.flatMap { loaded[$0.version] },
             lost: item.sent.compactMap { sent in
                 guard let record = loaded[sent.handle] else { return nil }
                 guard let base = sent.base else { return LostWrite(handle: sent.handle, record: record) }

@@ -60,6 +60,10 @@ final class NamedHandleTests: XCTestCase {
                 record.pending = self.edit(5, base: 5)
                 record.pending?.earlier = [900]
             },
+            { record in
+                record.pending = self.edit(5)
+                record.pending?.on.lost = EditBase.Lost(900, isUploadedAgain: false)
+            },
             { $0.kept = .version(self.known(900)) },
             { $0.known = self.known(900) }, { $0.lost = self.known(900) },
         ] as [(inout RecordState) -> Void] {
@@ -144,6 +148,22 @@ final class NamedHandleTests: XCTestCase {
         for entry in opened.repairs { state.apply(entry) }
         XCTAssertEqual(state["b"]?.pending, edit(31))
         XCTAssertNil(state["b"]?.known)
+    }
+
+    /// What the edit changed is then unknown.
+    func testALostBaseWithLostContentsIsForgotten() throws {
+        let files = try prepareLostEdit()
+        let damaged = try open(files)
+        states.note(damaged)
+        var change = edit(31)
+        change.on.lost = EditBase.Lost(32, isUploadedAgain: true)
+        try put(.queued(name: "b", change), damaged.store, [31: "b"])
+        damaged.store.close()
+        let opened = try open(files)
+        XCTAssertEqual(opened.state["b"]?.pending?.on.lost?.version, 32)
+        var state = opened.state
+        for entry in opened.repairs { state.apply(entry) }
+        XCTAssertEqual(state["b"]?.pending, edit(31))
     }
 
     func testASnapshotHoldsTheContentsOfAHandleOnce() throws {

@@ -32,7 +32,12 @@ enum JournalSamples {
         decided.on.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
         decided.on.isMerged = true
         decided.earlier = [20, 21]
+        var lost = LocalChange(kind: .save(1, size: 450), edited: date, base: nil)
+        lost.on.lost = EditBase.Lost(22, isUploadedAgain: true)
+        var deleted = lost
+        deleted.on.lost = EditBase.Lost(23, isUploadedAgain: false)
         return [
+            lost, deleted,
             LocalChange(kind: .save(1, size: 450), edited: date, base: 2),
             LocalChange(kind: .delete, edited: nil, base: nil),
             LocalChange(kind: .save(1, size: 450), edited: nil, base: 2, contested: 14), decided,

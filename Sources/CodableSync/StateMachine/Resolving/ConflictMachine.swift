@@ -176,7 +176,10 @@ extension SyncState {
             sent: record.sent
         )
         item.side = pending.on.sides.last
-        if pending.base == nil { item.creation = pending.earlier.first }
+        if pending.base == nil {
+            item.creation = pending.earlier.first
+            item.lost = pending.on.sides.isEmpty ? pending.on.lost : nil
+        }
         return item
     }
 

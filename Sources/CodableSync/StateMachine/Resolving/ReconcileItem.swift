@@ -14,6 +14,8 @@ package struct ReconcileItem: Equatable, Sendable, RecordKeyed {
     package var contested: ContentHandle?
     /// The edit of this device that is decided against before the cloud's version.
     package var side: EditBase.Side?
+    /// The version that the edit was made on, if it was lost with its zone.
+    package var lost: EditBase.Lost?
     /// The contents with which this device created the record, if the edit has no ancestor.
     package var creation: ContentHandle?
     /// Contents that this device sent and the server may have saved.

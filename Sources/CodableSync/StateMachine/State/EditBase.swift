@@ -13,10 +13,24 @@ package struct EditBase: Equatable, Sendable {
         }
     }
 
+    /// A version that was lost with its zone.
+    package struct Lost: Equatable, Sendable {
+        package var version: ContentHandle
+        /// Whether it was to be uploaded again, so that it competes with the version in the next zone.
+        package var isUploadedAgain: Bool
+
+        package init(_ version: ContentHandle, isUploadedAgain: Bool) {
+            self.version = version
+            self.isUploadedAgain = isUploadedAgain
+        }
+    }
+
     /// The common ancestor in a conflict with the cloud's latest version; `nil` if there is none.
     package var version: ContentHandle? {
-        didSet { if version == nil { contested = nil } }
+        didSet { if version == nil { contested = nil } else { lost = nil } }
     }
+    /// What the change was made on instead, before the zone was lost; it is no ancestor, but tells what was edited.
+    package var lost: Lost?
     /// Field values of the ancestor that differ from those in the version: the cloud has changed these fields since
     /// the edit began, so they are in conflict.
     package var contested: ContentHandle?
@@ -32,6 +46,6 @@ package struct EditBase: Equatable, Sendable {
 
     /// Every handle that it names.
     var named: [ContentHandle] {
-        [version, contested].compactMap { $0 } + sides.flatMap { [$0.edit, $0.ancestor] }
+        [version, contested, lost?.version].compactMap { $0 } + sides.flatMap { [$0.edit, $0.ancestor] }
     }
 }

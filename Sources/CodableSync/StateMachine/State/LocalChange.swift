@@ -43,6 +43,9 @@ package struct LocalChange: Equatable, Sendable {
         set { on.version = newValue }
     }
 
+    /// The version whose values the change leaves in the fields that it does not have.
+    var below: ContentHandle? { base ?? on.lost?.version }
+
     /// The stored model; `nil` for a deletion.
     package var handle: ContentHandle? {
         if case .save(let handle, _) = kind { return handle }

@@ -12,6 +12,7 @@ extension RecordState {
     /// A request in flight that creates the record may still arrive in the next zone, so its contents are
     /// kept.
     mutating func loseVersions() {
+        loseBase(isUploadedAgain: false)
         kept = nil
         known = nil
         lost = nil
@@ -20,8 +21,16 @@ extension RecordState {
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
         mustLookUp = false
-        pending?.base = nil
         undelivered?.former = nil
+    }
+
+    /// Ends that the base of the pending edit is an ancestor; it still tells what the edit changed.
+    private mutating func loseBase(isUploadedAgain: Bool) {
+        guard let base = pending?.base else { return }
+        pending?.base = nil
+        if pending?.isDeletion == false {
+            pending?.on.lost = EditBase.Lost(base, isUploadedAgain: isUploadedAgain)
+        }
     }
 
     /// Queues the known version to be uploaded again as a new record.
@@ -71,7 +80,8 @@ extension RecordState {
 
     /// Turns the lost version into a pending edit, dated by its last save, unless there is an edit already.
     ///
-    /// It is unknown what another device's version was based on, so the edit has no ancestor.
+    /// It is unknown what another device's version was based on, so there is no ancestor. An edit is laid over what the
+    /// lost version and the other device's make.
     mutating func queueLost() {
         guard let lost else { return }
         if pending == nil {
@@ -81,7 +91,7 @@ extension RecordState {
                 base: nil
             )
         } else if pending?.base == lost.handle || pending?.base == kept?.version.handle {
-            pending?.base = nil
+            loseBase(isUploadedAgain: true)
         }
         self.lost = nil
         isLostRefused = false

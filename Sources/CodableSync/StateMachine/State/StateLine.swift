@@ -126,9 +126,9 @@ extension SyncState {
             changeSummary { $0.deliveryOrder = order }
         }
         change(key, of: type) { former in
-            let type = former.type
+            let number = type == nil ? .unknown : former.type
             former = record
-            former.type = type
+            former.type = number
         }
     }
 }

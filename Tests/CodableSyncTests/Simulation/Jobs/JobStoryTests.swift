@@ -89,6 +89,9 @@
             try tell(StampFields.self) { $0.losesZone = false }
         }
 
+        /// The same while zones are lost.
+        func testNoElementOfAListIsLostWhenZonesAreLost() throws { try tell(StampLists.self) }
+
         /// The same with jobs and answers in any order, but no other faults.
         func testNoFieldIsRevertedWhenOnlyJobsAreReordered() throws {
             try tell(StampFields.self, onlyReorderJobs)

@@ -1,0 +1,127 @@
+import XCTest
+
+@_spi(Server) @testable import CodableSync
+
+/// An offline edit of a record whose zone is lost, while another device uploads the record into the next zone.
+final class LostZoneEditScenarios: ZoneScenario {
+    private enum Spelling: CaseIterable {
+        case edit, draft, upload
+    }
+
+    private typealias Note = HeldItem
+
+    private func change(_ spelling: Spelling, _ engine: SyncEngine<Note>) async throws {
+        var draft = Note("a", "Tea", note: "none")
+        draft.title = "mine"
+        switch spelling {
+        case .edit: try await engine.edit(named: "a") { $0.title = "mine" }
+        case .draft: try await engine.upload(draft, editedFrom: Note("a", "Tea", note: "none"))
+        case .upload: try await engine.upload(draft)
+        }
+    }
+
+    /// The phone changes the title, offline; the tablet changes the note, in the next zone.
+    private func tell(
+        _ loss: Loss,
+        _ spelling: Spelling,
+        isPhoneLater: Bool,
+        theirTitle: String? = nil,
+        restarts: Bool = false,
+        sendsFirst: Bool = false,
+        editsAgain: Bool = false
+    ) async throws -> (titles: [String], notes: [String?], phone: Device<Note>) {
+        let (phone, tablet) = try await makePair(Note("a", "Tea", note: "none"))
+        phone.database.isReachable = false
+        if !isPhoneLater {
+            try await change(spelling, phone.engine)
+            pass()
+        }
+        try await remove(loss, hidingItFrom: phone.database, tablet.database)
+        try await sync(tablet, deciding: .uploadAgain)
+        if try await tablet.engine.model(named: "a") == nil {
+            try await tablet.engine.upload(Note("a", "Tea", note: "none"))
+            try await tablet.engine.sync()
+        }
+        pass()
+        try await tablet.engine.edit(named: "a") { model in
+            model.note = "theirs"
+            if let theirTitle { model.title = theirTitle }
+        }
+        try await tablet.engine.sync()
+        if isPhoneLater {
+            pass()
+            try await change(spelling, phone.engine)
+        }
+        pass()
+        phone.database.isReachable = true
+        if restarts { try await phone.restart() }
+        if sendsFirst {
+            do { try await phone.engine.sendChanges() } catch let error as SyncError {
+                XCTAssertEqual(error.code, .waitingForDecision)
+            }
+        }
+        if editsAgain { try await phone.engine.edit(named: "a") { $0.title += " again" } }
+        try await sync(phone, deciding: .uploadAgain)
+        try await settle(phone, tablet)
+        let models = [
+            try await phone.engine.model(named: "a"), try await tablet.engine.model(named: "a"),
+        ]
+        return (models.map { $0?.title ?? "-" }, models.map { $0?.note }, phone)
+    }
+
+    func testNoFieldOfAnotherDeviceGoesBack() async throws {
+        for loss in Loss.allCases {
+            for spelling in Spelling.allCases {
+                for isPhoneLater in [false, true] {
+                    try setUpWithError()
+                    let told = try await tell(loss, spelling, isPhoneLater: isPhoneLater)
+                    let row = "\(loss) \(spelling), the phone is later: \(isPhoneLater)"
+                    XCTAssertEqual(told.titles, ["mine", "mine"], row)
+                    XCTAssertEqual(told.notes, ["theirs", "theirs"], row)
+                }
+            }
+        }
+    }
+
+    /// Only the field that both have changed is decided.
+    func testTheLaterSideWinsOnlyTheFieldThatBothHaveChanged() async throws {
+        for loss in Loss.allCases {
+            for isPhoneLater in [false, true] {
+                try setUpWithError()
+                let told = try await tell(loss, .edit, isPhoneLater: isPhoneLater, theirTitle: "theirs")
+                let row = "\(loss), the phone is later: \(isPhoneLater)"
+                let title = isPhoneLater ? "mine" : "theirs"
+                XCTAssertEqual(told.titles, [title, title], row)
+                XCTAssertEqual(told.notes, ["theirs", "theirs"], row)
+            }
+        }
+    }
+
+    /// The phone sends before it fetches, and edits once more in between.
+    func testNoFieldGoesBackWhenTheLostVersionMeetsTheOther() async throws {
+        for loss in Loss.allCases {
+            for again in [false, true] {
+                try setUpWithError()
+                let told = try await tell(
+                    loss,
+                    .edit,
+                    isPhoneLater: true,
+                    sendsFirst: true,
+                    editsAgain: again
+                )
+                let title = again ? "mine again" : "mine"
+                XCTAssertEqual(told.titles, [title, title], "\(loss)")
+                XCTAssertEqual(told.notes, ["theirs", "theirs"], "\(loss)")
+            }
+        }
+    }
+
+    func testNoFieldGoesBackAfterARestart() async throws {
+        for loss in Loss.allCases {
+            try setUpWithError()
+            let told = try await tell(loss, .edit, isPhoneLater: true, restarts: true)
+            XCTAssertEqual(told.titles, ["mine", "mine"], "\(loss)")
+            XCTAssertEqual(told.notes, ["theirs", "theirs"], "\(loss)")
+        }
+    }
+}
