@@ -11,23 +11,24 @@ extension JSONReader {
     ) throws -> (type: ExactName?, record: RecordState) {
         var type: ExactName?
         var record = RecordState()
-        var isKnownLost = false
+        var (known, lost): (KnownVersion?, KnownVersion?)
+        var (isKnownUnreadable, isRefused) = (false, false)
         try members { json, key in
             switch key {
             case "type": type = ExactName(try json.string())
             case "known":
-                record.known = try json.unlessMalformed("known", &problems) { try $0.version() }
-                isKnownLost = record.known == nil
+                known = try json.unlessMalformed("known", &problems) { try $0.version() }
+                isKnownUnreadable = known == nil
             case "carried":
                 record.carried =
                     try json.unlessMalformed("carried", &problems) { try $0.carried() } ?? CarriedTags()
             case "lost":
-                record.lost = try json.unlessMalformed("lost", &problems) { try $0.version() }
+                lost = try json.unlessMalformed("lost", &problems) { try $0.version() }
             case "kept":
                 record.kept = try json.unlessMalformed("kept", &problems) { json in
                     KeptVersion.version(try json.version())
                 }
-            case "lostRefused": record.isLostRefused = try json.bool()
+            case "lostRefused": isRefused = try json.bool()
             case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
             case "deletionSent": record.isDeletionSent = try json.bool()
@@ -41,7 +42,12 @@ extension JSONReader {
             default: try json.skipValue()
             }
         }
-        if isKnownLost { record.forgetLatestVersion() }
+        if let known {
+            record.server = .known(known)
+        } else if let lost {
+            record.server = .lost(lost, isRefused: isRefused)
+        }
+        if isKnownUnreadable { record.forgetLatestVersion() }
         return (type, record)
     }
 

@@ -144,7 +144,7 @@ extension JSONWriter {
         member("known", record.known)
         member("lost", record.lost)
         member("kept", record.kept?.version)
-        flag("lostRefused", if: record.isLostRefused)
+        if case .lost(_, isRefused: true) = record.server { member("lostRefused", true) }
         if record.carried != CarriedTags() {
             key("carried")
             carried(record.carried)

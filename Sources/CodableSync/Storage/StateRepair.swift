@@ -52,10 +52,7 @@ extension JournalFold {
 extension RecordState {
     fileprivate func repaired(_ isStored: (ContentHandle) -> Bool) -> RecordState {
         var record = self
-        if let lost, !isStored(lost.handle) {
-            record.lost = nil
-            record.isLostRefused = false
-        }
+        if let lost, !isStored(lost.handle) { record.server = .none }
         if let kept = kept?.version, !isStored(kept.handle) { record.kept = nil }
         if let known, !isStored(known.handle) { record.forgetLatestVersion() }
         if let base = record.pending?.base, !isStored(base) {

@@ -20,7 +20,7 @@ final class DefaultValueTests: XCTestCase {
     /// The cloud has a record of the earlier version, which the app shows.
     override func setUpWithError() throws {
         try storeOld("title", as: 1)
-        record.known = KnownVersion(1)
+        record.server = .known(KnownVersion(1))
     }
 
     private func edit(_ place: PlaceV2, as handle: ContentHandle) throws {

@@ -15,7 +15,7 @@ final class DraftOverlayTests: XCTestCase {
 
     private func know(_ note: Note, as handle: ContentHandle) throws {
         try store(note, as: handle)
-        record.known = KnownVersion(handle.number)
+        record.server = .known(KnownVersion(handle.number))
     }
 
     private func edit(_ note: Note, as handle: ContentHandle, contested: ContentHandle? = nil) throws {

@@ -130,7 +130,7 @@ final class JournalLineTests: XCTestCase {
         let line =
             #"{"zone":1,"name":"A","record":{"type":"T","new":1,"known":{"tag":"t","handle":1,"hash":2,"new":[{}]}}}"#
         var record = RecordState()
-        record.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil)
+        record.server = .known(KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil))
         let expected = StateLine.row(.record("A", type: testType, record))
         XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).line, expected)
     }
@@ -189,9 +189,9 @@ extension StateLine {
     /// Without what the state derives.
     var asRead: StateLine {
         guard case .row(.record(let key, let type, var record?)) = self else { return self }
-        for version in [\RecordState.known, \.lost] {
-            record[keyPath: version]?.isTooNew = false
-            record[keyPath: version]?.carriesTag = false
+        record.server.changeVersion { version in
+            version.isTooNew = false
+            version.carriesTag = false
         }
         record.kept = record.kept.map { kept in
             var version = kept.version

@@ -65,7 +65,7 @@ final class NamedHandleTests: XCTestCase {
                 record.pending?.on.lost = EditBase.Lost(900, isUploadedAgain: false)
             },
             { $0.kept = .version(self.known(900)) },
-            { $0.known = self.known(900) }, { $0.lost = self.known(900) },
+            { $0.server = .known(self.known(900)) }, { $0.server = .lost(self.known(900)) },
         ] as [(inout RecordState) -> Void] {
             var record = RecordState()
             change(&record)

@@ -81,9 +81,7 @@ enum JournalSamples {
 
     static var records: [RecordState] {
         var full = RecordState()
-        full.known = KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: date)
-        full.lost = KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil)
-        full.isLostRefused = true
+        full.server = .known(KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: date))
         full.carried = CarriedTags([.init("v", 3), .init("w \"\n")], ownBase: 15)
         full.pending = LocalChange(kind: .save(4, size: 5), edited: date, base: 6, parked: reasons[1])
         full.sent = [
@@ -96,11 +94,15 @@ enum JournalSamples {
         var saved = RecordState()
         saved.undelivered = Undelivered(kind: .saved(1), order: 2)
         var newer = RecordState()
-        newer.known = KnownVersion(20, schema: 3)
+        newer.server = .known(KnownVersion(20, schema: 3))
         newer.kept = .version(KnownVersion(19, schema: 2))
         var deleted = RecordState()
         deleted.undelivered = Undelivered(kind: .deleted, former: 14, order: 2)
-        return [full, saved, newer, deleted, RecordState()]
+        var lost = RecordState()
+        lost.server = .lost(KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil), isRefused: true)
+        var waiting = lost
+        waiting.server.retryLost()
+        return [full, saved, newer, deleted, lost, waiting, RecordState()]
     }
 
     static var entriesOfAll: [JournalEntry] {

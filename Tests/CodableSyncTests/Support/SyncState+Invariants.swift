@@ -78,8 +78,6 @@ extension RecordState {
         var broken: [String] = []
         if isEmpty { broken.append("the record is empty") }
         if isSendable, isInConflict { broken.append("sendable and in conflict at once") }
-        if known != nil, lost != nil { broken.append("known and lost at once") }
-        if isLostRefused, lost == nil { broken.append("refused without a lost version") }
         if let handle = pending?.handle, handle == known?.handle || handle == lost?.handle {
             broken.append("the pending edit is the known version")
         }

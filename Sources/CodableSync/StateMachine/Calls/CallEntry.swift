@@ -54,9 +54,9 @@ extension SyncState {
     private mutating func applyRetried(_ key: RecordKey) {
         change(key) { record in
             record.pending?.parked = nil
-            record.isLostRefused = false
+            record.server.retryLost()
             // A record that is to be deleted is not uploaded again first.
-            if record.pending?.isDeletion == true, !record.isTooNew { record.lost = nil }
+            if record.pending?.isDeletion == true, !record.isTooNew { record.server.forgetLost() }
         }
     }
 

@@ -87,7 +87,7 @@ extension SyncState {
             let isNews = record.readable != nil || !record.isTooNew
             let former = record.readableAncestor?.handle
             record.endTooNew()
-            record.known = nil
+            record.server = .none
             record.carried = CarriedTags()
             record.sent = []
             if record.pending?.isDeletion == true { record.pending = nil }

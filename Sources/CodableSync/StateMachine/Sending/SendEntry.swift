@@ -90,7 +90,7 @@ extension SyncState {
     mutating func applyDeletionConfirmed(_ key: RecordKey) {
         change(key) { record in
             record.endTooNew()
-            record.known = nil
+            record.server.forgetKnown()
             record.carried = CarriedTags()
             record.sent = []
             record.isDeletionSent = false
@@ -110,8 +110,8 @@ extension SyncState {
         change(key) { record in
             // If a version was lost with its zone, that version was sent; a pending edit is parked already,
             // or now.
-            if record.pending?.parked != nil, record.lost != nil {
-                record.isLostRefused = true
+            if record.pending?.parked != nil, let lost = record.lost {
+                record.server = .lost(lost, isRefused: true)
             } else {
                 if record.pending == nil { record.queueLost() }
                 record.pending?.parked = reason

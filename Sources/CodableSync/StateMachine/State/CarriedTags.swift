@@ -89,7 +89,7 @@ extension RecordState {
         } else {
             carried = CarriedTags()
         }
-        known = version
+        server = .known(version)
     }
 
     /// Replaces the known version by one that this device saved on a base, unless the feed has told it before.
@@ -97,7 +97,7 @@ extension RecordState {
         guard known?.isSameVersion(as: version) == true else {
             return replaceKnown(by: version, isOwn: true)
         }
-        known = version
+        server = .known(version)
         carried.settle(isOwn: true)
         if let base { carried.point(base, to: nil) }
     }

@@ -6,7 +6,7 @@ extension RecordState {
     /// Replaces the stored copy of the known version, since the former copy may be unreadable.
     mutating func takeCopy(of version: KnownVersion, order: UInt64) {
         guard let former = known else { return }
-        known?.handle = version.handle
+        server.changeVersion { $0.handle = version.handle }
         repoint(from: former.handle, to: version.handle)
         switch undelivered?.kind {
         case .updated(former.handle)?:

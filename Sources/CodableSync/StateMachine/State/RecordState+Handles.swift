@@ -1,7 +1,7 @@
 extension RecordState {
     /// The contents that the record needs, in order.
     package var handles: [ContentHandle] {
-        let versions = [known, lost, kept?.version].map { $0?.handle }
+        let versions = [lastKnown, kept?.version].map { $0?.handle }
         var handles = versions + [undelivered?.kind.handle, undelivered?.former]
         handles += sent.flatMap { [$0.handle, $0.base] }
         handles += carried.named

@@ -4,9 +4,6 @@ import RecordCoding
 // edit is then sent as a difference to that version: fields that the model does not know are kept, and
 // another device that does the same gets a conflict with an ancestor. A parked edit stays parked.
 extension RecordState {
-    /// The latest version that the cloud has, or had before the zone was lost.
-    package var lastKnown: KnownVersion? { known ?? lost }
-
     /// Forgets the versions of a lost zone, which cannot be ancestors in the next zone.
     ///
     /// A request in flight that creates the record may still arrive in the next zone, so its contents are
@@ -14,9 +11,7 @@ extension RecordState {
     mutating func loseVersions() {
         loseBase(isUploadedAgain: false)
         kept = nil
-        known = nil
-        lost = nil
-        isLostRefused = false
+        server = .none
         carried = CarriedTags()
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
@@ -44,7 +39,7 @@ extension RecordState {
         let isBasedOnIt = pending?.base != nil && pending?.base == base
         loseVersions()
         if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
-        lost = version
+        server = version.map { .lost($0) } ?? .none
         self.kept = kept
         self.carried = carried
         if isBasedOnIt {
@@ -55,7 +50,7 @@ extension RecordState {
 
     /// Replaces the pending change, taking into account a version lost with its zone.
     mutating func replacePending(with change: LocalChange) {
-        isLostRefused = false
+        server.retryLost()
         let former = isPendingOnTop ? pending : nil
         pending = change
         if let former, former.base == change.base {
@@ -63,7 +58,7 @@ extension RecordState {
         }
         // A deletion is parked while the version is too new, which is then uploaded first.
         guard lost != nil, change.isDeletion, !isTooNew else { return }
-        lost = nil
+        server = .none
         pending?.base = nil
     }
 
@@ -74,8 +69,6 @@ extension RecordState {
         repoint(from: lost.handle, to: version.handle)
         sent.removeAll { $0.handle == lost.handle }
         replaceKnown(by: version, isOwn: true)
-        self.lost = nil
-        isLostRefused = false
     }
 
     /// Turns the lost version into a pending edit, dated by its last save, unless there is an edit already.
@@ -93,8 +86,7 @@ extension RecordState {
         } else if pending?.base == lost.handle || pending?.base == kept?.version.handle {
             loseBase(isUploadedAgain: true)
         }
-        self.lost = nil
-        isLostRefused = false
+        server = .none
         carried = CarriedTags()
     }
 }

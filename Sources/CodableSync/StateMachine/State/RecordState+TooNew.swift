@@ -41,7 +41,7 @@ extension RecordState {
     /// Takes a version that is too new; what reads show stays.
     mutating func takeTooNew(_ version: KnownVersion, after former: KnownVersion?) {
         kept = former.map { .version($0) }
-        known = version
+        server = .known(version)
     }
 
     /// Lets go of the kept version, and unparks the change that was parked because of the newer one.
@@ -60,7 +60,7 @@ extension RecordState {
     /// kept version is the latest.
     mutating func forgetLatestVersion() {
         guard let kept = kept?.version else { return forgetKnownVersion() }
-        known = kept
+        server = .known(kept)
         self.kept = nil
     }
 
@@ -76,14 +76,12 @@ extension RecordState {
     mutating func judge(isTooNew: Bool, order: UInt64) {
         guard let last = lastKnown, last.isTooNew != isTooNew else { return }
         if isTooNew {
-            known?.isTooNew = true
-            lost?.isTooNew = true
+            server.changeVersion { $0.isTooNew = true }
             if undelivered?.kind.handle == last.handle { undelivered = nil }
         } else {
             let former = kept?.version
             endTooNew()
-            known?.isTooNew = false
-            lost?.isTooNew = false
+            server.changeVersion { $0.isTooNew = false }
             if let former, known != nil, former.hash == last.hash {
                 repoint(from: former.handle, to: last.handle)
             } else {
@@ -97,9 +95,7 @@ extension RecordState {
         guard let lost else { return }
         if !version.isTooNew { unparkTooNew() }
         sent.removeAll { $0.handle == lost.handle }
-        self.lost = nil
-        isLostRefused = false
-        known = version
+        server = .known(version)
         if !version.isTooNew {
             // A server that does not keep the schema version.
             kept = nil
@@ -144,8 +140,7 @@ extension SyncState {
             guard let last = self[key]?.lastKnown else { continue }
             if !isCarriedAlike {
                 change(key) { record in
-                    record.known?.carriesTag = readable.carriesTag
-                    record.lost?.carriesTag = readable.carriesTag
+                    record.server.changeVersion { $0.carriesTag = readable.carriesTag }
                     if !readable.carriesTag { record.carried = CarriedTags() }
                 }
             }

@@ -1,13 +1,8 @@
 /// Everything that the engine stores about one record: a few words, and handles to contents.
 package struct RecordState: Equatable, Sendable {
-    /// The latest version from the cloud; `nil` if the cloud does not have the record.
-    package var known: KnownVersion?
-    /// The version that the cloud had before the zone was lost; it is uploaded again before any edit.
-    package var lost: KnownVersion?
-    /// The last version that this app could read, while ``lastKnown`` is too new for it.
+    package var server = ServerVersion.none
+    /// The last version that this app could read, while the server's is too new for it.
     package var kept: KeptVersion?
-    /// Whether the server refused the lost version.
-    package var isLostRefused = false
     /// The tags of replaced versions that the app's models may still carry; empty unless the type's models carry
     /// system fields.
     package var carried = CarriedTags()
@@ -25,6 +20,15 @@ package struct RecordState: Equatable, Sendable {
     package var type = RecordTypeNumber.unknown
 
     package init() {}
+
+    /// The latest version in the current zone.
+    package var known: KnownVersion? { if case .known(let version) = server { version } else { nil } }
+
+    /// The version that was lost with its zone, while the cloud does not have the record again.
+    package var lost: KnownVersion? { if case .lost(let version, _) = server { version } else { nil } }
+
+    /// The latest version that the cloud has, or had before the zone was lost.
+    package var lastKnown: KnownVersion? { server.version }
 
     /// Whether the pending edit is not based on the cloud's latest version, so that the two must be
     /// reconciled.
@@ -44,7 +48,7 @@ package struct RecordState: Equatable, Sendable {
     }
 
     package var isSendable: Bool {
-        if lost != nil { return !isLostRefused }
+        if case .lost(_, let isRefused) = server { return !isRefused }
         guard let pending, pending.parked == nil, !isTooNew else { return false }
         return pending.isDeletion || (pending.base == known?.handle && !pending.isUndecided)
     }
@@ -74,7 +78,7 @@ package struct RecordState: Equatable, Sendable {
     mutating func forgetKnownVersion() {
         // A change that was parked because of a newer version stays parked: that version is fetched again.
         kept = nil
-        known = nil
+        server.forgetKnown()
         carried = CarriedTags()
         pending?.base = nil
     }

@@ -119,8 +119,7 @@ extension SyncState {
 
     private mutating func apply(record: RecordState?, of type: ExactName?, at key: RecordKey) {
         var record = record ?? RecordState()
-        record.known = record.known.map { judged($0, of: type) }
-        record.lost = record.lost.map { judged($0, of: type) }
+        record.server.changeVersion { $0 = judged($0, of: type) }
         if !record.isTooNew { record.kept = nil }
         if let order = record.undelivered?.order, order > summary.deliveryOrder {
             changeSummary { $0.deliveryOrder = order }

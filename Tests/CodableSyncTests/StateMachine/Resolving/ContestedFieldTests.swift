@@ -12,7 +12,7 @@ final class ContestedFieldTests: XCTestCase {
     private func makeState(_ change: (inout RecordState) -> Void = { _ in }) -> SyncState {
         var state = SyncState()
         state.change("A") { record in
-            record.known = known
+            record.server = .known(known)
             record.pending = LocalChange(
                 kind: .save(ContentHandle(2), size: 1),
                 edited: lateDate,

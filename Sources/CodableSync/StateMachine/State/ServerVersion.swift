@@ -1,0 +1,46 @@
+/// What the cloud has of a record, as far as this device knows.
+package enum ServerVersion: Equatable, Sendable {
+    /// Nothing, or it is not known what.
+    case none
+    /// This version, the latest one that this device has met.
+    case known(KnownVersion)
+    /// Nothing in the current zone: the version was lost with the former one, and is uploaded again before any edit,
+    /// unless the server has refused it.
+    case lost(KnownVersion, isRefused: Bool = false)
+
+    /// The version that the cloud has or had.
+    package var version: KnownVersion? {
+        switch self {
+        case .none: nil
+        case .known(let version), .lost(let version, _): version
+        }
+    }
+
+    /// Changes what is noted about the version.
+    mutating func changeVersion(_ body: (inout KnownVersion) -> Void) {
+        switch self {
+        case .none: break
+        case .known(var version):
+            body(&version)
+            self = .known(version)
+        case .lost(var version, let isRefused):
+            body(&version)
+            self = .lost(version, isRefused: isRefused)
+        }
+    }
+
+    /// Forgets a version of the current zone.
+    mutating func forgetKnown() {
+        if case .known = self { self = .none }
+    }
+
+    /// Forgets a version that was lost with its zone.
+    mutating func forgetLost() {
+        if case .lost = self { self = .none }
+    }
+
+    /// Lets the lost version be uploaded again although the server has refused it.
+    mutating func retryLost() {
+        if case .lost(let version, _) = self { self = .lost(version) }
+    }
+}
