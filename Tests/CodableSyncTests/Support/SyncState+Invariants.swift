@@ -16,7 +16,7 @@ extension SyncState {
         var known: [ZoneNumber: Int] = [:]
         for name in records.sortedKeys {
             guard let record = records[name] else { continue }
-            broken += record.brokenInvariants().map { "\(name): \($0)" }
+            broken += record.checkInvariants().map { "\(name): \($0)" }
             if let type = recordType(of: name) {
                 types[type, default: []].append(name)
             } else if record.lastKnown != nil || record.pending != nil {
@@ -69,29 +69,6 @@ extension SyncState {
             broken.append("the count of known records of zone \(number.number) is wrong")
         }
         if kept != counts { broken.append("the counts are \(kept), the records give \(counts)") }
-        return broken
-    }
-}
-
-extension RecordState {
-    fileprivate func brokenInvariants() -> [String] {
-        var broken: [String] = []
-        if isEmpty { broken.append("the record is empty") }
-        if isSendable, isInConflict { broken.append("sendable and in conflict at once") }
-        if let handle = pending?.handle, handle == known?.handle || handle == lost?.handle {
-            broken.append("the pending edit is the known version")
-        }
-        if let handle = pending?.handle, pending?.base == handle { broken.append("the edit is its own base") }
-        if Set(sent.map(\.handle)).count != sent.count { broken.append("sent twice") }
-        if kept != nil, !isTooNew { broken.append("a version is kept beside one that can be read") }
-        if isTooNew, let last = lastKnown {
-            if pending.map({ $0.parked == nil }) == true { broken.append("an edit is not parked") }
-            if let handle = kept?.version.handle, handle == last.handle { broken.append("kept itself") }
-            if let shown = undelivered?.kind.handle, shown == last.handle {
-                broken.append("a version is delivered that can't be read")
-            }
-            if shownHandle == last.handle { broken.append("a version is shown that can't be read") }
-        }
         return broken
     }
 }
