@@ -96,7 +96,6 @@ extension JSONReader {
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()
             case "signOut": summary.signOut = try json.signOut()
-            case "holdsRemoved": summary.holdsRemoved = try json.bool()
             case "handedOut": together = try json.orders()
             case "handedOutAlone": alone = try json.array { try $0.uint() }
             case "followed": summary.isFollowed = try json.bool()

@@ -22,6 +22,8 @@ package final class JSONStateStore: StateStore {
         package var number: Int64 = 0
         /// Entries that make a damaged state consistent; they must be stored before anything else.
         package var repairs: [JournalEntry] = []
+        /// The names of records whose edits are lost, since their contents were in a damaged line.
+        package var lostEdits: [String] = []
     }
 
     private let log: JSONLog
@@ -132,7 +134,8 @@ package final class JSONStateStore: StateStore {
             state: fold.state,
             nextHandle: fold.lastHandle + 1,
             recovery: recovery,
-            repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : []
+            repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : [],
+            lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
         )
     }
 
@@ -150,7 +153,8 @@ package final class JSONStateStore: StateStore {
                     throw JournalFailure.unreadable("There is no number left for what is to be stored.")
                 }
                 var group = LogGroup()
-                var contents = batch.contents
+                // Contents are written once.
+                var contents = index.withLock { index in batch.contents.filter { index[$0.key] == nil } }
                 for stated in batch.lines {
                     let line = Self.line(of: stated, taking: &contents)
                     try group.append(line.bytes)
@@ -315,8 +319,7 @@ package final class JSONStateStore: StateStore {
     ) throws -> [ContentHandle: LogPosition] {
         var positions: [ContentHandle: LogPosition] = [:]
         let state = fold.state
-        var summary = state.summary
-        summary.holdsRemoved = false
+        let summary = state.summary
         let listing = state.zones.numbers.map { state.zone($0).listing }.max() ?? 0
         guard max(summary.deliveryOrder, listing, fold.lastHandle) < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for what is to be stored.")

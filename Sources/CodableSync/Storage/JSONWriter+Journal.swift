@@ -288,7 +288,6 @@ extension JSONWriter {
         }
         member("user", summary.user)
         member("signOut", summary.signOut?.rawValue)
-        flag("holdsRemoved", if: summary.holdsRemoved)
     }
 
     mutating func identity(_ identity: StateIdentity) {

@@ -32,6 +32,8 @@ struct JournalFold {
 
     /// The user in the headers of the files, if any.
     private let owner: String?
+    /// A file in which another user has claimed the state, so that the rest of it is that user's.
+    private var foreignFile: UInt32?
 
     /// Creates an empty fold.
     ///
@@ -51,6 +53,7 @@ struct JournalFold {
             // Contents are written only once, so a repetition is a line that was copied to another place.
             throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
         }
+        try checkOwner(line.line, at: position)
         // A snapshot's summary has no line before it.
         guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
             throw JournalLineError.malformed("its handle is too far from those before it")
@@ -61,6 +64,19 @@ struct JournalFold {
         state.forgetWhatChanged()
         keepOwner()
         return line.problems
+    }
+
+    /// Refuses a file of another user whose header cannot be read.
+    private mutating func checkOwner(
+        _ line: StateLine,
+        at position: LogPosition
+    ) throws(JournalLineError) {
+        if case .row(.summary(let summary)) = line, let user = summary.user, let owner = state.summary.user,
+            !owner.isIdentical(to: user)
+        {
+            foreignFile = position.file
+        }
+        if foreignFile == position.file { throw .malformed("it says that the state is another user's") }
     }
 
     /// Sets the owner from the headers, if a snapshot is older than the claim.

@@ -33,7 +33,17 @@ enum StateRepair {
         if state.summary.identity == nil, !state.summary.isFollowed {
             entries.append(.fact(.startedOver))
         }
+        // The fact that removed them may be what is damaged.
+        if state.summary.signOut == .removed { entries.append(.fact(.removed)) }
         return entries
+    }
+
+    /// The names of records whose edits have no contents.
+    static func lostEdits(in fold: JournalFold) -> [String] {
+        fold.state.sortedKeys(of: nil).filter { key in
+            guard let handle = fold.state[key]?.pending?.handle else { return false }
+            return fold.positions[handle] == nil
+        }.map(\.recordName)
     }
 }
 
@@ -54,6 +64,7 @@ extension RecordState {
         var record = self
         if let lost, !isStored(lost.handle) { record.server = .none }
         if let kept = kept?.version, !isStored(kept.handle) { record.kept = nil }
+        if let handle = pending?.handle, !isStored(handle) { record.pending = nil }
         if let known, !isStored(known.handle) { record.forgetLatestVersion() }
         if let base = record.pending?.base, !isStored(base) {
             // While the known version is too new, the edit is parked, and not compared with anything.

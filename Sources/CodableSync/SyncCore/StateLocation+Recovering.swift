@@ -21,7 +21,10 @@ extension StateLocation {
         startsOver: Bool,
         _ now: Moment
     ) throws -> (messages: [String], compactionFailure: String?) {
-        let messages = [damagedIndex].compactMap { $0 } + Self.messages(of: opened.recovery)
+        let lost = opened.lostEdits.prefix(Self.maximumMessages).map { name in
+            "An edit of \(name.quoted) is lost: its contents were in a damaged line."
+        }
+        let messages = [damagedIndex].compactMap { $0 } + Self.messages(of: opened.recovery) + lost
         guard !messages.isEmpty || startsOver else { return ([], nil) }
         var entries = messages.map { message in
             JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))

@@ -189,14 +189,10 @@ extension StateLine {
     /// Without what the state derives.
     var asRead: StateLine {
         guard case .row(.record(let key, let type, var record?)) = self else { return self }
-        record.server.changeVersion { version in
-            version.isTooNew = false
-            version.carriesTag = false
-        }
+        record.server.changeVersion { $0.isTooNew = false }
         record.kept = record.kept.map { kept in
             var version = kept.version
             version.isTooNew = false
-            version.carriesTag = false
             return .version(version)
         }
         record.type = .unknown

@@ -116,7 +116,6 @@ enum JournalSamples {
         full.identity = identities[0]
         full.user = "alice"
         full.signOut = .removed
-        full.holdsRemoved = true
         full.isFollowed = true
         full.reset = .begun
         full.shownElements = ShownElements(

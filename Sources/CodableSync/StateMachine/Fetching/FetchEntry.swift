@@ -44,6 +44,7 @@ extension SyncState {
         let order = nextDeliveryOrder()
         let listing = zone(key.zone).listing
         let version = judged(version, of: type)
+        let keepsTags = carriesTags(type)
         change(key, of: type) { record in
             record.listing = listing
             let wasLookedUp = record.mustLookUp
@@ -55,7 +56,7 @@ extension SyncState {
                 guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
             if let lost = record.lost, lost.hash == version.hash, lost.isTooNew == version.isTooNew {
-                return record.confirmLost(as: version, order: order)
+                return record.confirmLost(as: version, keepsTags: keepsTags, order: order)
             }
             let (readable, isLost) = (record.readable, record.lost != nil)
             // Another device has uploaded its own version. If there is no edit, the lost version becomes one.
@@ -64,7 +65,8 @@ extension SyncState {
             if version.isTooNew { return record.takeTooNew(version, after: readable) }
             let former = isLost ? nil : readable
             let isSame = former?.hash == version.hash
-            record.replaceKnown(by: version, isOwn: isSame ? true : record.sent.isEmpty ? false : nil)
+            let isOwn = isSame ? true : record.sent.isEmpty ? false : nil
+            record.replaceKnown(by: version, isOwn: isOwn, keepsTags: keepsTags)
             record.kept = nil
             if let former, isSame {
                 // Saved without a change: what was based on the former version is now based on this one.

@@ -72,7 +72,8 @@ extension SyncState {
     ) {
         let order = nextDeliveryOrder()
         let listing = zone(key.zone).listing
-        let version = judged(version, of: type ?? recordType(of: key))
+        let type = type ?? recordType(of: key)
+        let (version, keepsTags) = (judged(version, of: type), carriesTags(type))
         if zone(key.zone).unfetched.last?.isEmpty == true {
             changeZone(key.zone) { $0.noteSaved(as: version.changeTag) }
         }
@@ -80,9 +81,9 @@ extension SyncState {
             // A version that was already known does not show what the server has now.
             if record.known?.handle != version.handle { record.listing = listing }
             if record.lost?.handle == sent {
-                record.confirmLost(as: version, order: order)
+                record.confirmLost(as: version, keepsTags: keepsTags, order: order)
             } else {
-                record.confirm(sent, as: version, order: order)
+                record.confirm(sent, as: version, keepsTags: keepsTags, order: order)
             }
         }
     }

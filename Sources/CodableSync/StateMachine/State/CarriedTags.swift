@@ -83,8 +83,9 @@ extension RecordState {
     /// - Parameters:
     ///   - version: The later version.
     ///   - isOwn: Whether this device saved it, or it has equal contents; `nil` if it may have.
-    mutating func replaceKnown(by version: KnownVersion, isOwn: Bool?) {
-        if let former = readable, version.carriesTag {
+    ///   - keepsTags: Whether the type's models carry the change tag of their version.
+    mutating func replaceKnown(by version: KnownVersion, isOwn: Bool?, keepsTags: Bool) {
+        if let former = readable, keepsTags {
             carried.replace(former, isOwn: isOwn)
         } else {
             carried = CarriedTags()
@@ -93,9 +94,9 @@ extension RecordState {
     }
 
     /// Replaces the known version by one that this device saved on a base, unless the feed has told it before.
-    mutating func confirmKnown(as version: KnownVersion, over base: ContentHandle?) {
+    mutating func confirmKnown(as version: KnownVersion, over base: ContentHandle?, keepsTags: Bool) {
         guard known?.isSameVersion(as: version) == true else {
-            return replaceKnown(by: version, isOwn: true)
+            return replaceKnown(by: version, isOwn: true, keepsTags: keepsTags)
         }
         server = .known(version)
         carried.settle(isOwn: true)

@@ -11,8 +11,6 @@ package struct KnownVersion: Equatable, Sendable {
     package var modified: Date?
     /// Whether its schema version is above what this app can read; the state derives this.
     package var isTooNew = false
-    /// Whether models of its type carry its change tag; the state derives this.
-    package var carriesTag = false
     /// The version of the model's schema that wrote it.
     package var schema: SchemaVersion
     /// The size of its fields in bytes; 0 if unknown.

@@ -20,7 +20,12 @@ extension RecordState {
     }
 
     /// Records that the server has saved what was sent.
-    mutating func confirm(_ sent: ContentHandle, as version: KnownVersion, order: UInt64) {
+    mutating func confirm(
+        _ sent: ContentHandle,
+        as version: KnownVersion,
+        keepsTags: Bool,
+        order: UInt64
+    ) {
         let confirmed = self.sent.first { $0.handle == sent }
         let sentBase = confirmed.map(\.base)
         self.sent = []
@@ -34,7 +39,8 @@ extension RecordState {
         let isOvertaken = known.map { $0.handle != sentBase && $0.isNewer(than: version) } ?? false
         if !isOvertaken {
             if !version.isTooNew { endTooNew() }
-            confirmKnown(as: version, over: sentBase ?? (isAnswered ? pending?.base : nil))
+            let base = sentBase ?? (isAnswered ? pending?.base : nil)
+            confirmKnown(as: version, over: base, keepsTags: keepsTags)
         } else if isTooNew {
             kept = .version(version)
         }

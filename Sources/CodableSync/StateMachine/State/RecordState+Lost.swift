@@ -63,12 +63,12 @@ extension RecordState {
     }
 
     /// Records that the cloud has the lost version again.
-    mutating func confirmLost(as version: KnownVersion, order: UInt64) {
+    mutating func confirmLost(as version: KnownVersion, keepsTags: Bool, order: UInt64) {
         guard let lost else { return }
         if lost.isTooNew { return confirmLostTooNew(as: version, order: order) }
         repoint(from: lost.handle, to: version.handle)
         sent.removeAll { $0.handle == lost.handle }
-        replaceKnown(by: version, isOwn: true)
+        replaceKnown(by: version, isOwn: true, keepsTags: keepsTags)
     }
 
     /// Turns the lost version into a pending edit, dated by its last save, unless there is an edit already.
@@ -87,6 +87,7 @@ extension RecordState {
             loseBase(isUploadedAgain: true)
         }
         server = .none
+        kept = nil
         carried = CarriedTags()
     }
 }

@@ -114,6 +114,9 @@ extension SyncState {
     /// What this app can read of a record type, unless that is the default.
     package func schema(of type: ExactName?) -> ReadableSchema? { summary.schemas.first { $0.type == type } }
 
+    /// Whether models of a record type carry the change tag of their version.
+    func carriesTags(_ type: ExactName?) -> Bool { schema(of: type)?.carriesTag == true }
+
     /// Whether this app can't read a version of a record.
     package func isTooNew(_ version: KnownVersion, of type: ExactName?) -> Bool {
         version.schema > .first && version.schema > readableSchema(of: type)
@@ -122,32 +125,30 @@ extension SyncState {
     func judged(_ version: KnownVersion, of type: ExactName?) -> KnownVersion {
         var version = version
         version.isTooNew = isTooNew(version, of: type)
-        version.carriesTag = schema(of: type)?.carriesTag == true
         return version
     }
 
     mutating func applyReadable(_ readable: ReadableSchema) {
         let former = schema(of: readable.type)
         let isRaised = readable.version > (former?.version ?? .first)
-        let isCarriedAlike = readable.carriesTag == (former?.carriesTag ?? false)
         changeSummary { summary in
             summary.schemas.removeAll { $0.type == readable.type }
             if !readable.isDefault { summary.schemas.append(readable) }
         }
-        // An update of the app concerns only the records that were too new.
-        let keys = isRaised && isCarriedAlike ? Array(tooNewQueue.keys) : sortedKeys(of: readable.type)
+        judgeAgain(readable, onlyTooNew: isRaised)
+    }
+
+    /// Adjusts the records of a type to what the app can read of it.
+    ///
+    /// An update of the app concerns only the records that were too new.
+    mutating func judgeAgain(_ readable: ReadableSchema, onlyTooNew: Bool = false) {
+        let keys = onlyTooNew ? tooNewQueue.keys.sorted() : sortedKeys(of: readable.type)
         for key in keys where recordType(of: key) == readable.type {
-            guard let last = self[key]?.lastKnown else { continue }
-            if !isCarriedAlike {
-                change(key) { record in
-                    record.server.changeVersion { $0.carriesTag = readable.carriesTag }
-                    if !readable.carriesTag { record.carried = CarriedTags() }
-                }
+            guard let last = self[key]?.lastKnown, last.isTooNew != (last.schema > readable.version) else {
+                continue
             }
-            let isTooNew = last.schema > readable.version
-            if isTooNew == last.isTooNew { continue }
             let order = nextDeliveryOrder()
-            change(key) { $0.judge(isTooNew: isTooNew, order: order) }
+            change(key) { $0.judge(isTooNew: last.schema > readable.version, order: order) }
         }
     }
 }

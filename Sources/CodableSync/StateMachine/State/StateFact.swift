@@ -21,6 +21,14 @@ package enum StateFact: Equatable, Sendable {
     /// The app must forget what it shows: `.reset` and everything known are undelivered.
     case startedOver
 
+    /// Whether it gives away numbers of deliveries.
+    var numbersDeliveries: Bool {
+        switch self {
+        case .zoneLost, .purgeResolved, .removed, .readable, .followed, .startedOver: true
+        case .listed, .accepted: false
+        }
+    }
+
     /// Whether the cloud, a stream or the next opening would repeat it.
     var isRepeatable: Bool {
         switch self {

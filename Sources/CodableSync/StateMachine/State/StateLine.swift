@@ -55,7 +55,7 @@ extension SyncState {
     mutating func apply(_ entry: JournalEntry, writing lines: inout StateLines) {
         guard case .fact(let fact) = entry else { return apply(entry) }
         // The numbers that it gives away go on from those before.
-        writeRows(to: &lines, withSummary: true)
+        writeRows(to: &lines, withSummary: fact.numbersDeliveries)
         apply(fact: fact)
         lines.lines.append(.fact(fact))
         image?.mark(summary)
@@ -105,7 +105,7 @@ extension SyncState {
 
     mutating func apply(row: StateRow) {
         switch row {
-        case .summary(let summary): changeSummary { $0 = summary }
+        case .summary(let summary): apply(summary: summary)
         case .zone(let number, let zone):
             changeZone(number) { former in
                 let zoneID = zone.zoneID ?? former.zoneID
@@ -115,6 +115,16 @@ extension SyncState {
         case .record(let key, let type, let record): apply(record: record, of: type, at: key)
         case .note(let note): keep(note)
         }
+    }
+
+    private mutating func apply(summary: StateSummary) {
+        let former = self.summary
+        changeSummary { new in
+            new = summary
+            new.holdsRemoved = former.holdsRemoved
+        }
+        // Only if the line of the fact is damaged, they do not agree with the records.
+        for schema in summary.schemas where !former.schemas.contains(schema) { judgeAgain(schema) }
     }
 
     private mutating func apply(record: RecordState?, of type: ExactName?, at key: RecordKey) {

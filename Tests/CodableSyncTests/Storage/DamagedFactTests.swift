@@ -1,0 +1,115 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Facts and contents in a damaged line, while later rows know what they led to.
+final class DamagedFactTests: XCTestCase {
+    private let files = SimulatedFileSystem()
+    private let states = RowStates()
+    private let journal = "/state/journal-1.jsonl"
+
+    private func open() throws -> JSONStateStore.Opened {
+        try JSONStateStore.open(directory: "/state", fileSystem: files)
+    }
+
+    /// Stores entries in groups of their own.
+    private func store(_ entries: JournalEntry...) throws {
+        let store = try open().store
+        for entry in entries {
+            let handle = entry.ownHandle
+            let contents = handle.map { [$0: JournalSamples.record("a", "x")] } ?? [:]
+            try states.put(entry, contents, in: store)
+        }
+        store.close()
+    }
+
+    /// The state after damage to the line with a text, as an engine repairs it.
+    private func repaired(breaking text: String) throws -> (state: SyncState, opened: JSONStateStore.Opened) {
+        var bytes = try XCTUnwrap(files.bytes(at: journal))
+        let place = try XCTUnwrap(bytes.firstRange(of: Array(text.utf8)), text).lowerBound
+        bytes[place + 1] ^= 1
+        files.place(bytes, at: journal)
+        let opened = try open()
+        XCTAssertTrue(opened.recovery.isDamaged)
+        var state = opened.state
+        for entry in opened.repairs { state.apply(entry) }
+        XCTAssertEqual(state.brokenInvariants(), [])
+        return (state, opened)
+    }
+
+    private func edit(_ handle: UInt64, base: UInt64?) -> JournalEntry {
+        .queued(
+            name: "a",
+            LocalChange(
+                kind: .save(ContentHandle(handle), size: 1),
+                edited: nil,
+                base: base.map { ContentHandle($0) }
+            )
+        )
+    }
+
+    func testRecordsAreReadableIfOnlyALaterRowSaysSo() throws {
+        let schema = ReadableSchema(type: testType, version: SchemaVersion(2))
+        try store(
+            .fact(.readable(schema)),
+            .fetched(name: "a", KnownVersion(1, schema: 2)),
+            edit(2, base: 1),
+            .fetchCompleted(JournalSamples.date)
+        )
+        let (state, _) = try repaired(breaking: "\"readable\"")
+        XCTAssertEqual(state["a"]?.isTooNew, false)
+        XCTAssertNil(state["a"]?.pending?.parked)
+        XCTAssertEqual(state.sendQueue.count, 1)
+    }
+
+    func testWhatASignOutRemovedStaysRemoved() throws {
+        try store(
+            .claimed(by: "alice"),
+            .fetched(name: "a", KnownVersion(1)),
+            .fact(.removed),
+            .delivering(.replayed),
+            .fetchCompleted(JournalSamples.date)
+        )
+        let (state, _) = try repaired(breaking: "\"removed\":true")
+        XCTAssertEqual(state.summary.signOut, .removed)
+        XCTAssertNil(state["a"])
+    }
+
+    /// Its later row, about a request, does not have the contents.
+    func testAnEditWithoutContentsIsReportedAsLost() throws {
+        try store(
+            .fetched(name: "a", KnownVersion(1)),
+            edit(2, base: 1),
+            .sendBegan([SentContents(name: "a", handle: 2)])
+        )
+        let (state, opened) = try repaired(breaking: "\"contents\":[[2,")
+        XCTAssertEqual(opened.lostEdits, ["a"])
+        XCTAssertNil(state["a"]?.pending)
+        XCTAssertEqual(state.shownHandle(of: "a"), 1)
+        XCTAssertEqual(state["a"]?.sent, [])
+    }
+
+    /// Otherwise each opening would rewrite all files.
+    func testRemovedRecordsAreInTheFilesOnlyUntilTheNextSnapshot() throws {
+        try store(.claimed(by: "alice"), .fetched(name: "a", KnownVersion(1)), .fact(.removed))
+        let opened = try open()
+        XCTAssertTrue(opened.state.summary.holdsRemoved)
+        states.note(opened)
+        try opened.store.compact()
+        try states.put(.claimed(by: "alice"), in: opened.store)
+        opened.store.close()
+        XCTAssertFalse(try open().state.summary.holdsRemoved)
+    }
+}
+
+extension JournalEntry {
+    /// The contents that it brings.
+    fileprivate var ownHandle: ContentHandle? {
+        switch self {
+        case .fetching(.fetched(_, _, let version)): version.handle
+        case .calls(.queued(_, _, let change)): change.handle
+        default: nil
+        }
+    }
+}
