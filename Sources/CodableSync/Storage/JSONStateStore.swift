@@ -319,12 +319,11 @@ package final class JSONStateStore: StateStore {
     ) throws -> [ContentHandle: LogPosition] {
         var positions: [ContentHandle: LogPosition] = [:]
         let state = fold.state
-        let summary = state.summary
         let listing = state.zones.numbers.map { state.zone($0).listing }.max() ?? 0
-        guard max(summary.deliveryOrder, listing, fold.lastHandle) < JSONReader.counterLimit else {
+        guard max(state.summary.deliveryOrder, listing, fold.lastHandle) < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for what is to be stored.")
         }
-        let first = JournalLine.make(.row(.summary(summary)), lastHandle: fold.lastHandle)
+        let first = JournalLine.make(.row(.summary(state.summary)), lastHandle: fold.lastHandle)
         _ = try frozen.append(first.bytes, isAlone: true)
         for number in state.zones.numbers {
             let line = JournalLine.make(.row(.zone(number, state.zone(number))))
@@ -338,13 +337,11 @@ package final class JSONStateStore: StateStore {
             var contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = []
             for handle in record.handles where positions[handle] == nil {
                 guard let position = fold.positions[handle] else { continue }
-                let bytes = try log.read(position)
-                contents.append((handle, { $0.raw(bytes) }))
+                contents.append((handle, { [bytes = try log.read(position)] in $0.raw(bytes) }))
             }
-            let row = StateRow.record(key, type: state.recordType(of: key), record)
-            let line = JournalLine.make(.row(row), contents: contents)
-            // A pending edit exists nowhere else, so it gets a group of its own; everything else can be
-            // fetched again.
+            let row = StateLine.row(.record(key, type: state.recordType(of: key), record))
+            let line = JournalLine.make(row, contents: contents)
+            // A pending edit exists nowhere else, so it gets a group of its own.
             let position = try frozen.append(line.bytes, isAlone: record.pending != nil)
             for place in line.places { positions[place.handle] = position.part(place.range) }
         }
