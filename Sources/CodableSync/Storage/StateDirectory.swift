@@ -341,9 +341,6 @@ extension JSONStateStore.Opened {
     ///
     /// - Throws: ``JournalFailure``; nothing has changed then.
     fileprivate mutating func append(_ entries: [JournalEntry]) throws {
-        var changed = state
-        let lines = changed.applyWriting(entries).lines
-        try store.append([JournalBatch(batch: 0, lines: lines, contents: [:], flush: true)])
-        state = changed
+        try store.append(entries, to: &state)
     }
 }

@@ -84,3 +84,15 @@ package protocol StateStore: Sendable {
     /// Closes the files once a running compaction has ended; later calls throw.
     func close()
 }
+
+extension StateStore {
+    /// Applies entries without contents to a state, and stores what they changed, flushed.
+    ///
+    /// - Throws: ``JournalFailure``; the state is unchanged then.
+    func append(_ entries: [JournalEntry], to state: inout SyncState) throws {
+        var changed = state
+        let lines = changed.applyWriting(entries).lines
+        try append([JournalBatch(batch: 0, lines: lines, contents: [:], flush: true)])
+        state = changed
+    }
+}

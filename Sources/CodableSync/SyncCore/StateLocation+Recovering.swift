@@ -35,8 +35,7 @@ extension StateLocation {
         // The app shows records that the state may not have any more.
         let isOutdated = opened.recovery.isDamaged && state.summary.isFollowed
         if startsOver || isOutdated { entries.append(.fact(.startedOver)) }
-        let lines = state.applyWriting(entries).lines
-        try opened.store.append([JournalBatch(batch: 0, lines: lines, contents: [:], flush: true)])
+        try opened.store.append(entries, to: &state)
         // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only
         // once. If that fails, the state is still usable, and the next opening tries again.
         return (messages, opened.recovery.isDamaged ? Self.compact(opened.store) : nil)

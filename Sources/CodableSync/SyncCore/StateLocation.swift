@@ -15,10 +15,7 @@ struct OpenedState: Sendable {
 
     /// Stores entries and applies them to the state.
     mutating func append(_ entries: [JournalEntry]) throws {
-        var changed = state
-        let lines = changed.applyWriting(entries).lines
-        try store.append([JournalBatch(batch: 0, lines: lines, contents: [:], flush: true)])
-        state = changed
+        try store.append(entries, to: &state)
     }
 
     /// Closes the files and releases the directory.
@@ -243,7 +240,7 @@ struct StateLocation: Sendable {
             )
             var failure = notReplaced
             // After a crash or on a full disk, the files may still hold records of a user who has signed out.
-            if state.summary.holdsRemoved, failure == nil { failure = Self.compact(opened.store) }
+            if state.holdsRemoved, failure == nil { failure = Self.compact(opened.store) }
             return OpenedState(
                 store: opened.store,
                 place: StatePlace(location: self, directory: directory, number: opened.number),

@@ -94,12 +94,12 @@ final class DamagedFactTests: XCTestCase {
     func testRemovedRecordsAreInTheFilesOnlyUntilTheNextSnapshot() throws {
         try store(.claimed(by: "alice"), .fetched(name: "a", KnownVersion(1)), .fact(.removed))
         let opened = try open()
-        XCTAssertTrue(opened.state.summary.holdsRemoved)
+        XCTAssertTrue(opened.state.holdsRemoved)
         states.note(opened)
         try opened.store.compact()
         try states.put(.claimed(by: "alice"), in: opened.store)
         opened.store.close()
-        XCTAssertFalse(try open().state.summary.holdsRemoved)
+        XCTAssertFalse(try open().state.holdsRemoved)
     }
 }
 

@@ -48,7 +48,7 @@ extension SyncState {
                 zone.isListing = false
             }
         }
-        changeSummary { $0.holdsRemoved = true }
+        holdsRemoved = true
         if summary.isFollowed { startOver() }
     }
 }

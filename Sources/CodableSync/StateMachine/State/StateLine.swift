@@ -119,10 +119,7 @@ extension SyncState {
 
     private mutating func apply(summary: StateSummary) {
         let former = self.summary
-        changeSummary { new in
-            new = summary
-            new.holdsRemoved = former.holdsRemoved
-        }
+        changeSummary { $0 = summary }
         // Only if the line of the fact is damaged, they do not agree with the records.
         for schema in summary.schemas where !former.schemas.contains(schema) { judgeAgain(schema) }
     }

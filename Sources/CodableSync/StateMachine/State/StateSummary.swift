@@ -19,8 +19,6 @@ package struct StateSummary: Equatable, Sendable {
     package var user: String?
     /// What happened to the records at the sign-out; `nil` if the user has not signed out or is back.
     package var signOut: SignOut?
-    /// Whether the files still contained removed records when they were opened; no row says so, the fact does.
-    package var holdsRemoved = false
     /// The changes that were handed out and not accepted yet.
     package var handedOut = HandedOut()
     /// Whether a stream of `changes` ever made a request.

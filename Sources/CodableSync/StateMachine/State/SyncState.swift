@@ -58,6 +58,11 @@ package struct SyncState: Sendable {
     /// part of the state.
     var reshown: [Reshown] = []
 
+    /// Whether the files have removed records, which the next snapshot leaves out.
+    ///
+    /// No row says so, only the fact.
+    package var holdsRemoved = false
+
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
     var image: StateImage?
 
