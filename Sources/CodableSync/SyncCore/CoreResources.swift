@@ -9,7 +9,9 @@ final class CoreResources: Sendable {
         var firing = 0
         var lastID: UInt64 = 0
         var isEnded = false
-        var journal: JournalDisk?
+        /// Whether the app has released the engine.
+        var isReleased = false
+        var files: OpenFiles?
         /// Work that continues as long as the engine lives, such as listening to signals.
         var endless: Set<UInt64> = []
         /// The number of requests that a test holds.
@@ -45,11 +47,24 @@ final class CoreResources: Sendable {
 
     deinit {
         endAll()
-        state.withLock { $0.journal }?.closeUnattended()
+        state.withLock { $0.files }?.closeUnattended()
     }
 
-    func keep(_ journal: JournalDisk?) {
-        state.withLock { $0.journal = journal }
+    /// Notes that the app has released the engine, which may still be at work for an instant.
+    func beginRelease() {
+        let files = state.withLock { state in
+            state.isReleased = true
+            return state.files
+        }
+        files?.beginRelease()
+    }
+
+    func keep(_ files: OpenFiles?) {
+        let isReleased = state.withLock { state in
+            state.files = files
+            return state.isReleased
+        }
+        if isReleased { files?.beginRelease() }
     }
 
     /// Runs work that is cancelled when the engine ends.

@@ -69,19 +69,22 @@ struct RecordRead<Value: Sendable>: Sendable {
             || (rounds >= Self.maximumRounds && !replaced.contains { entries[$0].decoded?.isLost ?? true })
     }
 
+    /// Whether contents were not found.
+    var hasLost: Bool { replaced.contains { entries[$0].decoded?.isLost == true } }
+
     /// Decodes what must be decoded, in parts.
     mutating func decode(
-        from journal: JournalDisk,
+        from files: OpenFiles,
         _ model: any SyncedModel,
         _ decode: SyncCore.Decode<Value>
     ) async throws {
         rounds += 1
-        for start in stride(from: 0, to: replaced.count, by: JournalDisk.readingPart) {
-            let part = replaced[start..<min(start + JournalDisk.readingPart, replaced.count)]
+        for start in stride(from: 0, to: replaced.count, by: OpenFiles.readingPart) {
+            let part = replaced[start..<min(start + OpenFiles.readingPart, replaced.count)]
             let handles = part.flatMap { index in
                 [entries[index].shown?.shown, entries[index].shown?.base].compactMap { $0 }
             }
-            let contents = try await journal.load(handles)
+            let contents = try await files.load(handles)
             for index in part {
                 entries[index].decoded = entries[index].shown?.decoded(from: contents, model, decode)
             }

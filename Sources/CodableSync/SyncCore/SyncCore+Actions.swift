@@ -16,6 +16,7 @@ extension SyncCore {
         if let limits = changedLimits { perform(.limitsChanged(limits), [:]) }
         perform(input, contents)
         if hasUnserved { serveAgain() }
+        publish()
         notifyWatchers()
     }
 
@@ -51,7 +52,7 @@ extension SyncCore {
         switch action {
         case .journal(.keepContents(_, let handles)): keptForEvents = handles
         case .journal(.append(let batch, _, let lines, let flush)): append(batch, lines, flush: flush)
-        case .journal(.resume): journal?.resume()
+        case .journal(.resume): dropDependents()
         case .request(let request, let content): make(content, request)
         case .cancel(let request): resources.cancel(request)
         case .switchUser(let user): switchUser(to: user)
@@ -90,20 +91,6 @@ extension SyncCore {
             lastAccountStatus = status
             accountHub.send(status)
         }
-    }
-
-    private func append(_ batch: BatchID, _ lines: StateLines, flush: Bool) {
-        var contents: [ContentHandle: Record] = [:]
-        for handle in lines.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
-        var events = StoredContents()
-        for handle in keptForEvents { events.records[handle] = staged[handle] ?? heldContents[handle] }
-        let mustFlush = flush && configuration.durability == .flushed
-        journal?.append(
-            JournalBatch(batch: batch, lines: lines.lines, contents: contents, flush: mustFlush),
-            events: events,
-            loading: keptForEvents.filter { events[$0] == nil }
-        )
-        keptForEvents = []
     }
 
     private func setTimer(_ timer: SyncTimer, at instant: Duration) {

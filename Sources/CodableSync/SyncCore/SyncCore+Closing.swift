@@ -30,17 +30,18 @@ extension SyncCore {
     private func endStored() async {
         await end { core in
             // Edits that are queued for the disk are stored, and their calls return.
-            await core.journal?.close()
+            await core.storeLastTurn()
+            await core.files?.close()
         }
     }
 
     /// Ends the core as a crash of its process would.
     func simulateCrash() async {
-        journal?.dropQueued()
+        dropTurn()
         await end { core in
             core.machine = nil
             core.resources.endAll()
-            await core.journal?.abandon()
+            await core.files?.close()
         }
     }
 
@@ -49,6 +50,7 @@ extension SyncCore {
         if let closing { return await closing.value }
         let opening = phase
         phase = .closed
+        publish()
         notifyWatchers()
         let task = Task { await end(opening, letGo) }
         closing = task
@@ -66,10 +68,9 @@ extension SyncCore {
         case .new, .open, .closed: break
         }
         await letGo(self)
-        await outcomeTask?.value
         resources.keep(nil)
         resources.endAll()
-        journal = nil
+        files = nil
         machine = nil
         place = nil
         registration = nil

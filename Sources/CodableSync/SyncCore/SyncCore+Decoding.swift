@@ -51,21 +51,21 @@ extension SyncCore {
         _ decode: @escaping Decode<Value>
     ) async throws -> [ExactName: DecodedContents<Value>] {
         guard !wanted.isEmpty else { return [:] }
-        guard let journal else { throw SyncError.closed }
-        return try await reading { try await Self.decode(wanted, from: journal, model, decode) }
+        guard let files else { throw SyncError.closed }
+        return try await reading { try await Self.decode(wanted, from: files, model, decode) }
     }
 
     @concurrent
     private static func decode<Value: Sendable>(
         _ wanted: [ShownContents],
-        from journal: JournalDisk,
+        from files: OpenFiles,
         _ model: any SyncedModel,
         _ decode: Decode<Value>
     ) async throws -> [ExactName: DecodedContents<Value>] {
         var found: [ExactName: DecodedContents<Value>] = [:]
-        for start in stride(from: 0, to: wanted.count, by: JournalDisk.readingPart) {
-            let part = wanted[start..<min(start + JournalDisk.readingPart, wanted.count)]
-            let contents = try await journal.load(part.flatMap { [$0.shown, $0.base].compactMap { $0 } })
+        for start in stride(from: 0, to: wanted.count, by: OpenFiles.readingPart) {
+            let part = wanted[start..<min(start + OpenFiles.readingPart, wanted.count)]
+            let contents = try await files.load(part.flatMap { [$0.shown, $0.base].compactMap { $0 } })
             for one in part { found[named: one.name] = one.decoded(from: contents, model, decode) }
         }
         return found

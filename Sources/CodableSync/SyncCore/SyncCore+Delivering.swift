@@ -21,9 +21,9 @@ extension SyncCore {
 
     /// Loads contents, without keeping the core alive.
     private func loading(_ handles: [ContentHandle]) -> @Sendable () async throws -> StoredContents {
-        { [journal] in
-            guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-            return try await journal.load(handles)
+        { [files] in
+            guard let files else { throw JournalFailure.unreadable("The state is closed.") }
+            return try await files.load(handles)
         }
     }
 

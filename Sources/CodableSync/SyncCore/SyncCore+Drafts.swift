@@ -51,8 +51,8 @@ extension SyncCore {
         let bases = try current(names)
         let records = recordStates(names)
         do {
-            guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
-            let overlaid = try await Self.overlay(drafts, bases, records, from: journal, model)
+            guard let files else { throw JournalFailure.unreadable("The state is closed.") }
+            let overlaid = try await Self.overlay(drafts, bases, records, from: files, model)
             guard recordStates(names) == records else { return nil }
             return overlaid
         } catch let error as SyncError {
@@ -71,14 +71,14 @@ extension SyncCore {
         _ drafts: [Draft],
         _ bases: [EditBasis],
         _ records: [RecordState?],
-        from journal: JournalDisk,
+        from files: OpenFiles,
         _ model: any SyncedModel
     ) async throws -> [ExactName: OverlaidDraft] {
         var overlaid: [ExactName: OverlaidDraft] = [:]
-        for start in stride(from: 0, to: drafts.count, by: JournalDisk.readingPart) {
-            let part = start..<min(start + JournalDisk.readingPart, drafts.count)
+        for start in stride(from: 0, to: drafts.count, by: OpenFiles.readingPart) {
+            let part = start..<min(start + OpenFiles.readingPart, drafts.count)
             let handles = part.flatMap { DraftOverlay.handles(of: drafts[$0], records[$0], bases[$0]) }
-            let contents = try await journal.load(handles)
+            let contents = try await files.load(handles)
             for index in part {
                 let overlay = DraftOverlay(
                     rules: model,

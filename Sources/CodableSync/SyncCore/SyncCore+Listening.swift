@@ -9,21 +9,6 @@ extension SyncCore {
         }
     }
 
-    func take(_ outcome: JournalDisk.Outcome) {
-        switch outcome {
-        case .stored(let batch, let events):
-            eventContents = events
-            process(.journal(.committed(batch)))
-            eventContents = StoredContents()
-        case .failed(let batch, let failure):
-            process(.journal(.commitFailed(batch, failure)))
-        case .notCompacted(let reason): reportCompaction(reason)
-        case .atRest(let mark):
-            journalRest = mark
-            notifyWatchers()
-        }
-    }
-
     /// Processes a signal, unless it is only about other zones.
     private func take(_ signal: CloudSignal) {
         if case .changes(let zones?) = signal, !zones.contains(where: { $0.isSameZone(as: zoneID) }) {

@@ -109,24 +109,16 @@ extension SyncCore {
 
     /// Continues with an opened state.
     func adopt(_ opened: OpenedState, _ machine: SyncStateMachine) {
-        let (outcomes, continuation) = AsyncStream.makeStream(of: JournalDisk.Outcome.self)
-        let journal = JournalDisk(
-            store: opened.store,
-            outcomes: continuation,
-            directory: opened.place.directory
-        )
+        let files = OpenFiles(store: opened.store, directory: opened.place.directory)
         session += 1
-        journalRest = 0
-        self.journal = journal
-        resources.keep(journal)
-        journal.compactIfDue()
+        turn = Turn()
+        self.files = files
+        resources.keep(files)
+        compactIfDue(files)
         nextHandle = opened.nextHandle
         place = opened.place
         self.machine = machine
         phase = .open
-        outcomeTask = Task { [weak self] in
-            for await outcome in outcomes { await self?.take(outcome) }
-        }
         for message in opened.recovered { emit(.stateRecovered(message)) }
         if let reason = opened.compactionFailure { reportCompaction(reason) }
     }

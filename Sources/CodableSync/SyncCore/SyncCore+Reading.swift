@@ -9,8 +9,8 @@ extension SyncCore {
 
     /// Reads records.
     ///
-    /// A read of all records takes time proportional to their number, so it runs off the actor, on copies of
-    /// the table of records.
+    /// A read waits for no turn and delays none: it looks at what the last turn has published, and decodes off the
+    /// actor.
     ///
     /// - Parameters:
     ///   - names: The records' names; `nil` means all.
@@ -24,14 +24,14 @@ extension SyncCore {
     ) async throws -> ReadResult<Value> {
         while true {
             var read = RecordRead<Value>(names: names, of: ExactName(model.recordType))
-            let began = try await openSession()
+            let view = try await currentView()
             do {
-                try await readNow(&read, in: began, decode)
+                try await readNow(&read, view, decode)
                 let result = read.result
-                if try await end(result.undecodable, readIn: began) { return result }
+                if try await end(result.undecodable, readIn: view.session) { return result }
             } catch {
                 // The state was replaced in the meantime; the next user's models are read.
-                if await session == began { throw error }
+                if await isCurrent(view.session) { throw error }
             }
         }
     }
@@ -39,41 +39,86 @@ extension SyncCore {
     /// Looks at the records and decodes them until both are of one moment.
     private nonisolated func readNow<Value: Sendable>(
         _ read: inout RecordRead<Value>,
-        in began: Int,
+        _ first: StateView,
         _ decode: @escaping Decode<Value>
     ) async throws {
+        var view = first
         while true {
-            let moment = try await moment(of: began)
-            read.look(at: moment.records)
+            read.look(at: view.records)
             if read.isDone { return }
             do {
-                try await read.decode(from: moment.journal, model, decode)
+                try await read.decode(from: view.files, model, decode)
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
                 throw await unreadable(error)
             }
+            // A compaction drops what no written row names, before the new row is published.
+            view = read.hasLost ? try await writtenView(behind: view) : try await currentView()
+            guard view.session == first.session else { throw SyncError.closed }
         }
     }
 
-    /// Opens the state if necessary.
-    private func openSession() async throws -> Int {
+    /// What the last turn has published; opens the state if necessary.
+    private nonisolated func currentView() async throws -> StateView {
+        if let view = published.withLock({ $0 }) { return view }
         try await ready()
-        return session
+        return try await newView()
     }
 
-    private func moment(of began: Int) throws -> (records: RecordView, journal: JournalDisk) {
-        guard session == began, let machine, let journal else { throw SyncError.closed }
-        return (machine.state.recordView, journal)
+    private func newView() throws -> StateView {
+        guard let machine, let files else { throw SyncError.closed }
+        return StateView(session: session, records: machine.state.recordView, files: files)
+    }
+
+    /// The view whose rows are written, which may not be published yet.
+    private func writtenView(behind former: StateView) throws -> StateView {
+        guard session == former.session, let storing = turn.storing else { return try newView() }
+        return storing
+    }
+
+    private nonisolated func isCurrent(_ began: Int) async -> Bool {
+        if published.withLock({ $0?.session }) == began { return true }
+        return await session == began
+    }
+
+    /// Publishes what reads show, once it is stored.
+    func publish() {
+        // The former view stays as long as something is not stored.
+        if case .open = phase, turn.isStoring || !turn.work.isEmpty { return }
+        publish(
+            machine.flatMap { machine in
+                files.map { StateView(session: session, records: machine.state.recordView, files: $0) }
+            }
+        )
+    }
+
+    /// Publishes a view, unless another user's state is to be opened: reads wait for it.
+    func publish(_ view: StateView?) {
+        let isOpen = if case .open = phase { machine?.isForAnotherUser == false } else { false }
+        published.withLock { $0 = isOpen ? view : nil }
     }
 
     /// Reports what a read could not decode; returns `false` if it read the state of a former user.
-    private func end(_ undecodable: [ReadVersion], readIn began: Int) throws -> Bool {
+    private nonisolated func end(_ undecodable: [ReadVersion], readIn began: Int) async throws -> Bool {
+        if undecodable.isEmpty, published.withLock({ $0?.session }) == began { return true }
+        return try await report(undecodable, readIn: began)
+    }
+
+    private func report(_ undecodable: [ReadVersion], readIn began: Int) throws -> Bool {
         guard session == began else { return false }
         guard machine != nil else { throw SyncError.closed }
         if !undecodable.isEmpty { process(.calls(.decodeFailed(undecodable))) }
         return true
     }
+}
+
+/// What reads see: the records as they are stored, and the open files.
+struct StateView: Sendable {
+    /// The session of the core.
+    let session: Int
+    let records: RecordView
+    let files: OpenFiles
 }
 
 /// The result of a read.

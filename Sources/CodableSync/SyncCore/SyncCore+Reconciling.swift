@@ -4,14 +4,14 @@ import RecordCoding
 extension SyncCore {
     func reconcile(_ items: [ReconcileItem]) {
         let model = model
-        let journal = journal
+        let files = files
         let session = session
         resources.run { [weak self] in
             var results: [ReconciledContents] = []
             var failure: (any Error)?
             for item in items {
                 do {
-                    let contents = try await ConflictContents(loading: item, from: journal)
+                    let contents = try await ConflictContents(loading: item, from: files)
                     let (outcome, wasAsked) = model.reconcile(contents)
                     results.append(
                         ReconciledContents(contents: contents, outcome: outcome, wasAsked: wasAsked)
@@ -83,14 +83,14 @@ extension ConflictContents {
     /// Loads the contents that the item names.
     ///
     /// - Throws: An error if the files cannot be read; contents that are no longer stored count as missing.
-    init(loading item: ReconcileItem, from journal: JournalDisk?) async throws {
-        guard let journal else { throw JournalFailure.unreadable("The state is closed.") }
+    init(loading item: ReconcileItem, from files: OpenFiles?) async throws {
+        guard let files else { throw JournalFailure.unreadable("The state is closed.") }
         let named = [
             item.client, item.server, item.ancestor, item.contested, item.side?.edit, item.creation,
             item.lost?.version,
         ]
         let sent = item.sent.flatMap { [$0.handle, $0.base] }
-        let loaded = try await journal.load((named + sent).compactMap { $0 })
+        let loaded = try await files.load((named + sent).compactMap { $0 })
         self.init(
             item: item,
             client: loaded[item.client],

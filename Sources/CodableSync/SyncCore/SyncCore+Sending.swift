@@ -13,12 +13,12 @@ extension SyncCore {
         // Handles are made before sending, so that a version fetched before the response arrives gets a
         // greater handle, as it is newer.
         for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
-        let journal = journal
+        let files = files
         perform(request) { [outgoing] in
-            guard let journal else { throw CloudError(.operationCancelled) }
+            guard let files else { throw CloudError(.operationCancelled) }
             var loaded = outgoing
             do {
-                loaded.make(from: try await journal.load(outgoing.neededContents))
+                loaded.make(from: try await files.load(outgoing.neededContents))
                 return Result<OutgoingRequest, JournalFailure>.success(loaded)
             } catch is CancellationError {
                 throw CloudError(.operationCancelled)

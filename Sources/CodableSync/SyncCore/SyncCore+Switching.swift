@@ -30,7 +30,7 @@ extension SyncCore {
     }
 
     private func exchangeState(for user: String, _ ticket: CallQueue.Ticket) async throws {
-        guard let journal, let place else { throw SyncError.closed }
+        guard let files, let place else { throw SyncError.closed }
         try await ticket.turn()
         takeRequests()
         process(.account(.formerCallsEnded))
@@ -42,7 +42,7 @@ extension SyncCore {
         )
         do {
             takeRequests()
-            try await settle(journal)
+            try await settle()
             let notice = PendingSwitchNotice(from: machine?.formerUserToTell)
             opened = try await place.location.commit(
                 opened,
@@ -58,8 +58,8 @@ extension SyncCore {
         // session.
         session += 1
         notifyWatchers()
-        await journal.close(keepsDirectory: true)
-        await outcomeTask?.value
+        turn.isClosed = true
+        await files.close(keepsDirectory: true)
         guard case .switching = phase, let former = machine else {
             opened.close()
             throw SyncError.closed
@@ -74,18 +74,15 @@ extension SyncCore {
     func reportSwitch() {
         guard let notice = place?.directory.pendingSwitchNotice else { return }
         process(.account(.switched(from: notice.from)))
-        journal?.forgetPendingSwitchNotice()
+        files?.forgetPendingSwitchNotice()
     }
 
     /// Waits until the former user's calls are stored, together with everything that follows from them, and
     /// have returned.
-    private func settle(_ journal: JournalDisk) async throws {
+    private func settle() async throws {
         repeat {
             try checkSwitching()
-            if let failure = await journal.settle() { throw failure.syncError }
-            // The machine may store more when it processes the outcomes.
-            let mark = journal.mark
-            await wait { $0.journalRest >= mark || $0.machine == nil }
+            if let failure = await settleTurn() { throw failure.syncError }
         } while machine?.isStoring == true
         try checkSwitching()
     }

@@ -23,12 +23,18 @@ actor SyncCore {
     /// The tasks and timers that must end with the engine.
     nonisolated let resources: CoreResources
 
+    /// What reads see without waiting for a turn; `nil` while no state is open.
+    nonisolated let published = Locked<StateView?>(nil)
+    private let executor = CoreExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
     // Isolated to the actor.
     var phase = Phase.new
     var machine: SyncStateMachine?
-    var journal: JournalDisk?
-    /// Passes the journal's outcomes to the machine; it ends with the journal.
-    var outcomeTask: Task<Void, Never>?
+    /// The files of the open state.
+    var files: OpenFiles?
+    /// What is not stored yet.
+    var turn = Turn()
     /// The task of the first call to `close`; later calls wait for it.
     var closing: Task<Void, Never>?
     var calls: [CallID: CheckedContinuation<CallAnswer, Never>] = [:]
@@ -61,8 +67,6 @@ actor SyncCore {
     var handled = HandledNotifications()
     /// The fields with values of unknown kinds that were reported.
     var reportedFields: Set<String> = []
-    /// The journal's mark up to which all work is done and processed by the machine.
-    var journalRest: UInt64 = 0
     var watchers: [CoreWatcher] = []
     var lastWatcher: UInt64 = 0
     /// Versions that the cloud has returned since a call began, for each call that waits for a summary.

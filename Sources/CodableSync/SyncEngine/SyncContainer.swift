@@ -11,6 +11,8 @@ public final class SyncContainer: Sendable {
         self.core = core
     }
 
+    deinit { core.resources.beginRelease() }
+
     // MARK: Streams
 
     /// The engine's events, for logs; a stream buffers the newest 1000 and reports how many it dropped.

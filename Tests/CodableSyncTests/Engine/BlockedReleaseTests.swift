@@ -64,8 +64,8 @@ final class BlockedReleaseTests: EngineScenario {
         case .reading:
             _ = try await phone.engine.diagnostics()
             let hold = files.hold(.read, "journal")
-            let journal = await phone.engine.core.journal
-            Task { _ = try await journal?.load([1]) }
+            let opened = await phone.engine.core.files
+            Task { _ = try await opened?.load([1]) }
             return hold
         case .compacting:
             try await phone.engine.upload(Note("n0"))

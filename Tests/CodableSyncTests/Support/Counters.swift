@@ -17,7 +17,7 @@ extension ManualClock {
 }
 
 extension RecordQueue {
-    /// The number of places in memory, gaps included.
+    /// The number of places in memory.
     var placeCount: Int { places.count }
 }
 

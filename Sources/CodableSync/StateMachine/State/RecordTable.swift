@@ -1,17 +1,16 @@
 import RecordCoding
 
-/// A dictionary by record key for large states: the first change after a copy copies one shard, not the whole
-/// table.
+/// A table by record key: a copy costs nothing, and a change to a copy copies only what is near the record.
 ///
-/// A hash that is the same in every process assigns keys to shards. Iteration follows the order of the keys,
-/// so the same inputs give the same actions.
+/// The order of its entries is the same in every process.
 package struct RecordTable<Value: Sendable>: Sendable {
-    private static var shardCount: Int { 1024 }
-    /// Up to this many values stay in one shard, since most tables are small.
-    private static var largestSingleShard: Int { 64 }
+    fileprivate struct Row: Sendable {
+        var key: RecordKey
+        var value: Value
+    }
 
-    /// No shard before the first value, then one, and all shards once that one is full.
-    private var shards: [[RecordKey: Value]] = []
+    /// The rows by the digest of their keys; rows of the same digest are in the order of their keys.
+    private var rows = NumberTrie<[Row]>()
     /// The number of keys that have a value.
     package private(set) var count = 0
 
@@ -21,28 +20,13 @@ package struct RecordTable<Value: Sendable>: Sendable {
 
     /// The value of a key; setting `nil` removes it.
     ///
-    /// Complexity: O(1).
+    /// Complexity: O(log n).
     package subscript(key: RecordKey) -> Value? {
-        get { shards.isEmpty ? nil : shards[shard(of: key)][key] }
+        get { rows[UInt64(key.digest)]?.first { $0.key == key }?.value }
         set {
-            if newValue == nil, shards.isEmpty { return }
-            makeRoom()
-            let shard = shard(of: key)
-            let before = shards[shard].count
-            shards[shard][key] = newValue
-            count += shards[shard].count - before
-        }
-    }
-
-    /// The value of a key, or a default value if there is none, to be changed in place.
-    subscript(key: RecordKey, default value: @autoclosure () -> Value) -> Value {
-        get { self[key] ?? value() }
-        _modify {
-            makeRoom()
-            let shard = shard(of: key)
-            let before = shards[shard].count
-            defer { count += shards[shard].count - before }
-            yield &shards[shard][key, default: value()]
+            var difference = 0
+            rows.change(UInt64(key.digest)) { difference = Self.set(newValue, of: key, &$0) }
+            count += difference
         }
     }
 
@@ -52,30 +36,29 @@ package struct RecordTable<Value: Sendable>: Sendable {
     package var sortedKeys: [RecordKey] {
         var keys: [RecordKey] = []
         keys.reserveCapacity(count)
-        for shard in shards { keys.append(contentsOf: shard.keys) }
+        for entry in rows { keys.append(contentsOf: entry.value.lazy.map(\.key)) }
         keys.sort()
         return keys
     }
 
-    /// Makes room for one more value.
-    private mutating func makeRoom() {
-        if shards.isEmpty { return shards = [[:]] }
-        guard shards.count == 1, count >= Self.largestSingleShard else { return }
-        let values = shards[0]
-        shards = Array(repeating: [:], count: Self.shardCount)
-        for (key, value) in values { shards[shard(of: key)][key] = value }
-    }
-
-    private func shard(of key: RecordKey) -> Int {
-        shards.count == 1 ? 0 : Int(key.digest & UInt32(Self.shardCount - 1))
+    /// Sets a value among the rows of one digest, and returns the change of their number.
+    private static func set(_ value: Value?, of key: RecordKey, _ rows: inout [Row]?) -> Int {
+        var found = rows ?? []
+        let index = found.firstIndex { $0.key >= key } ?? found.count
+        let isThere = index < found.count && found[index].key == key
+        switch (isThere, value) {
+        case (true, let value?): found[index].value = value
+        case (true, nil): found.remove(at: index)
+        case (false, let value?): found.insert(Row(key: key, value: value), at: index)
+        case (false, nil): return 0
+        }
+        rows = found.isEmpty ? nil : found
+        return (value == nil ? 0 : 1) - (isThere ? 1 : 0)
     }
 }
 
+extension RecordTable.Row: Equatable where Value: Equatable {}
+
 extension RecordTable: Equatable where Value: Equatable {
-    package static func == (lhs: RecordTable, rhs: RecordTable) -> Bool {
-        if lhs.count != rhs.count { return false }
-        if lhs.isEmpty { return true }
-        if lhs.shards.count == rhs.shards.count { return lhs.shards == rhs.shards }
-        return lhs.shards.allSatisfy { shard in shard.allSatisfy { rhs[$0.key] == $0.value } }
-    }
+    package static func == (lhs: RecordTable, rhs: RecordTable) -> Bool { lhs.rows == rhs.rows }
 }

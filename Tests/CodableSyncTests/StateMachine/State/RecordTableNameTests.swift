@@ -30,7 +30,7 @@ final class RecordTableNameTests: XCTestCase {
         )
         var table = RecordTable<Int>()
         table[pair.0] = 1
-        table[RecordKey(pair.1), default: 0] += 2
+        table[pair.1] = 2
         XCTAssertEqual(table.count, 2)
         XCTAssertEqual(table[pair.0], 1)
         XCTAssertEqual(table[pair.1], 2)
