@@ -123,7 +123,8 @@ extension SyncCore {
         _ failure: JournalFailure?,
         _ files: OpenFiles
     ) {
-        turn.storing = nil
+        // Until all of it is passed on, the core is not idle.
+        defer { turn.storing = nil }
         if let failure {
             if (work + turn.work).contains(where: \.removesRecords) { turn.removalFailure = failure }
             return process(.journal(.commitFailed(work[0].batch.batch, failure)))
