@@ -9,6 +9,8 @@ struct Slot: Equatable, Sendable {
 
     /// Whether the last request in the slot was a page, so that a send comes next.
     var isSendsTurn = false
+    /// Whether changes have waited long enough, so that a send comes next and waits for no first page.
+    var isOverdue = false
     /// The page request or look-up that a queued change is waiting for.
     private(set) var demanded: RequestID?
 

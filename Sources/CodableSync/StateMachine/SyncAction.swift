@@ -4,10 +4,10 @@ import struct Foundation.Date
 
 /// Everything that the state machine can ask the engine to do.
 ///
-/// Where order matters between lanes, the machine emits the second action only after the first has completed.
-/// At most one request about zones and records is in flight at a time.
+/// Nothing happens before the turn is stored. At most one request about zones and records is in flight at a time.
 package enum SyncAction: Equatable, Sendable {
-    case journal(JournalAction)
+    /// Stores what the turn has changed; it comes first, and everything else happens once it is stored.
+    case store(TurnChanges)
     /// Makes a request to the cloud.
     case request(RequestID, CloudRequest)
     /// Cancels a read-only request whose response is no longer needed.

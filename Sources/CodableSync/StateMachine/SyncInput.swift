@@ -1,9 +1,8 @@
 import RecordCoding
 
-/// Numbers that identify the app's calls, requests to the cloud, journal batches and streams of changes.
+/// Numbers that identify the app's calls, requests to the cloud and streams of changes.
 package typealias CallID = UInt64
 package typealias RequestID = UInt64
-package typealias BatchID = UInt64
 package typealias StreamID = UInt64
 
 /// Everything that the state machine reacts to; each room has inputs of its own.
@@ -11,7 +10,6 @@ package enum SyncInput: Equatable, Sendable {
     /// The state was opened, maybe by another version of the app than before.
     case opened
     case calls(CallInput)
-    case journal(JournalInput)
     case account(AccountInput)
     case zone(ZoneInput)
     case subscribed(RequestID, CloudError?)

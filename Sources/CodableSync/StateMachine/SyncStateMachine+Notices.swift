@@ -65,6 +65,8 @@ extension SyncStateMachine {
         case .zoneLost:
             subscription.takeZoneLost(&context)
             abandonRequestsForRecords()
+            // They would be about a zone that the state no longer knows.
+            lookingUp.forgetAll()
             fetching.want()
             calls.extendPass(context.state)
         case .zoneProven:

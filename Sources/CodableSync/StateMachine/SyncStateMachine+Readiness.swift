@@ -26,13 +26,13 @@ extension SyncStateMachine {
     }
 
     /// Whether the app must decide about purged records.
-    var isPurgeStored: Bool { account.lane.isStoring ? false : zone.isPurged(context.state) }
+    var isPurgeStored: Bool { zone.isPurged(context.state) }
 
     /// Looks the account up, then creates or examines the zone, then subscribes to it.
     mutating func advanceSetup() {
         if subscription.isRemovalWanted { advanceRemoval() }
         if mayWork, !context.isInServerWait { advanceAccountAndZone() }
-        guard isReady, !zone.lane.isStoring else { return }
+        guard isReady else { return }
         subscription.advance(&context)
         settle()
     }
@@ -45,8 +45,6 @@ extension SyncStateMachine {
         switch account.stage {
         case .confirmed: subscription.advanceRemoval(&context)
         case .unknown: account.advance(&context)
-        // Answered once the sign-out is stored.
-        case .unavailable where account.lane.isStoring: break
         case .unavailable(let status): subscription.answer(.failed(.cloud(status.error)), &context)
         // Continues with the next user's state.
         case .other where account.isSwitching: break
@@ -88,9 +86,7 @@ extension SyncStateMachine {
 
     /// Flushes remaining entries once no other work is in progress.
     mutating func advanceFlushing() {
-        guard context.journal.isUnflushed, context.journal.uncommitted.isEmpty, resolving.isIdle, isSlotFree,
-            !subscription.lane.isBusy, delivering.isIdle
-        else { return }
-        context.flushRest()
+        guard resolving.isIdle, isSlotFree, !subscription.lane.isBusy, delivering.isIdle else { return }
+        context.flushRest(by: .flush)
     }
 }

@@ -27,11 +27,8 @@ extension SyncStateMachine {
         state.editBasis(of: name, isTelling: delivering.isTelling(state.key(name), state))
     }
 
-    /// Whether a batch is being stored.
-    package var isStoring: Bool { !context.journal.uncommitted.isEmpty }
-
-    /// Whether the last input reported that a batch is stored.
-    package var isCommitting: Bool { context.journal.isCommitting }
+    /// Whether streams are served without storing what they hold, since the disk has refused that.
+    package var isDiskRefusing: Bool { delivering.isDiskRefusing }
 
     /// Whether a response is held until the database's feed rules out that it comes from another zone.
     package var holdsResponse: Bool { zone.holdsResponse }

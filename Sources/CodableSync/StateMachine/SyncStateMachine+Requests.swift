@@ -23,7 +23,8 @@ extension SyncStateMachine {
     mutating func advanceRequests() {
         advanceLookingUp()
         calls.endFetchPhases(after: fetching.endedRuns)
-        if slot.isSendsTurn { advanceSending() }
+        if slot.isSendsTurn || slot.isOverdue { advanceSending() }
+        slot.isOverdue = false
         advanceFetching()
         advanceSending()
     }
@@ -43,12 +44,10 @@ extension SyncStateMachine {
     }
 
     /// Starts a send request if the slot is free.
-    ///
-    /// - Parameter isOverdue: Whether changes no longer wait for the first page.
-    private mutating func advanceSending(isOverdue: Bool = false) {
+    private mutating func advanceSending() {
         guard mayBeginSending else { return }
         guard isSlotFree else { return demandSlot() }
-        if !isOverdue, isFirstPageAwaited { return }
+        if !slot.isOverdue, isFirstPageAwaited { return }
         let items = sending.plan(candidates)
         guard !items.isEmpty else { return }
         slot.isSendsTurn = false
@@ -60,8 +59,6 @@ extension SyncStateMachine {
     private var mayBeginSending: Bool {
         guard isAutomatic || calls.waiters.contains(where: \.wantsSend) else { return false }
         guard isReady, sending.mayBegin(at: context.now) else { return false }
-        // Changes from calls that arrive together are sent together.
-        guard context.journal.uncommitted.isEmpty || context.journal.isCommitting else { return false }
         let waitingCount = deferred.count + sendDelay.count(at: context.now)
         return context.state.sendQueue.count > waitingCount && !isFirstFetchAhead
     }
@@ -95,7 +92,7 @@ extension SyncStateMachine {
     /// afterwards.
     mutating func takeSlotTimer() {
         guard slot.demanded != nil, abandonReading() else { return }
-        advanceSending(isOverdue: true)
+        slot.isOverdue = true
     }
 
     /// Abandons the page request or look-up in flight and ignores its response.

@@ -16,7 +16,6 @@ extension SyncStateMachine {
         if isPurgeStored, !isForAnotherUser { return .waitingForDecision }
         if let fault = calls.fault { return .paused(.configuration(fault)) }
         switch account.stage {
-        case .unavailable where account.lane.isStoring: return .fetching
         case .unavailable(let status): return .paused(.account(status))
         case .other, .unknown, .confirmed:
             if let failure = account.switchFailure { return .paused(.state(failure)) }
@@ -46,7 +45,7 @@ extension SyncStateMachine {
         if fetching.isWanted || account.lane.isBusy || zone.lane.isBusy { return .fetching }
         if account.isSwitching || account.stage == .unknown { return .fetching }
         let mustReconcile = !state.conflictQueue.isEmpty || !lookingUp.queue.isEmpty
-        if mustReconcile || sending.lane.isStoring || state.sendQueue.count > deferred.count {
+        if mustReconcile || state.sendQueue.count > deferred.count {
             return .sending
         }
         guard !deferred.isEmpty, let until = deferred.until, until > context.now.monotonic else { return nil }

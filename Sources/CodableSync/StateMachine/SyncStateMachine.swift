@@ -39,31 +39,35 @@ package struct SyncStateMachine: Sendable {
         delivering = DeliveryMachine(context)
     }
 
-    /// Handles an input.
+    /// Handles an input of a turn.
     ///
     /// - Parameters:
     ///   - input: The input.
     ///   - now: The current time.
-    /// - Returns: The actions to perform, in order within each lane.
-    package mutating func handle(_ input: SyncInput, at now: Moment) -> [SyncAction] {
+    package mutating func handle(_ input: SyncInput, at now: Moment) {
         context.now = now
-        context.actions = []
-        context.journal.isCommitting = if case .journal(.committed) = input { true } else { false }
         // With the first input; if the disk refuses it, with the one after the refusal.
         context.takeSchemas()
         take(input)
         settle()
-        advance()
-        defer { context.actions = [] }
-        return context.actions
     }
 
-    private mutating func take(_ input: SyncInput) {
+    /// Ends a turn: starts all work that is possible now.
+    ///
+    /// - Parameter now: The current time.
+    /// - Returns: What to do: first what must be stored, if anything; then the rest, in order within each lane.
+    package mutating func endTurn(at now: Moment) -> [SyncAction] {
+        context.now = now
+        advance()
+        let changes = context.takeChanges()
+        let actions = context.takeActions()
+        return changes.isEmpty ? actions : [.store(changes)] + actions
+    }
+
+    mutating func take(_ input: SyncInput) {
         switch input {
         case .opened: break
         case .calls(let input): take(input)
-        case .journal(.committed(let batch)): takeCommitted(batch)
-        case .journal(.commitFailed(let batch, let failure)): takeCommitFailed(batch, failure)
         case .account(let input): take(input)
         case .zone(let input): zone.take(input, isOwnerConfirmed: account.isConfirmed, &context)
         case .subscribed(let request, let error): subscription.take(request, error, &context)
@@ -80,7 +84,7 @@ package struct SyncStateMachine: Sendable {
     /// Starts all work that is possible now.
     ///
     /// Each room decides from the state alone, so no input can be missed.
-    private mutating func advance() {
+    mutating func advance() {
         advanceSetup()
         advanceReconciling()
         advanceRequests()

@@ -2,13 +2,11 @@ import RecordCoding
 
 /// Lines that are stored together, and the contents that they introduce.
 package struct JournalBatch: Sendable {
-    package var batch: BatchID
     package var lines: [StateLine]
     package var contents: [ContentHandle: Record]
     package var flush: Bool
 
-    package init(batch: BatchID, lines: [StateLine], contents: [ContentHandle: Record], flush: Bool) {
-        self.batch = batch
+    package init(lines: [StateLine], contents: [ContentHandle: Record], flush: Bool) {
         self.lines = lines
         self.contents = contents
         self.flush = flush
@@ -92,7 +90,7 @@ extension StateStore {
     func append(_ entries: [JournalEntry], to state: inout SyncState) throws {
         var changed = state
         let lines = changed.applyWriting(entries).lines
-        try append([JournalBatch(batch: 0, lines: lines, contents: [:], flush: true)])
+        try append([JournalBatch(lines: lines, contents: [:], flush: true)])
         state = changed
     }
 }

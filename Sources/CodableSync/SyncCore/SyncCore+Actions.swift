@@ -4,7 +4,7 @@ import RecordCoding
 extension SyncCore {
     nonisolated var now: Moment { clock.now }
 
-    /// Passes an input to the machine and performs its actions.
+    /// Passes an input to the machine; what follows from it happens once the turn is stored.
     ///
     /// The state changes in no other way. The function is synchronous, so nothing can run between reading and
     /// writing the state.
@@ -13,24 +13,10 @@ extension SyncCore {
     ///   - input: The input.
     ///   - contents: The contents that the input names, if they are not stored yet.
     func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:]) {
-        if let limits = changedLimits { perform(.limitsChanged(limits), [:]) }
-        perform(input, contents)
+        if let limits = changedLimits { take(.limitsChanged(limits), [:]) }
+        take(input, contents)
         if hasUnserved { serveAgain() }
-        publish()
         notifyWatchers()
-    }
-
-    private func perform(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
-        let heldBefore = machine?.holdsResponse ?? false
-        guard let actions = machine?.handle(input, at: now) else { return }
-        if let inspector = configuration.inspector, let machine { inspector(machine) }
-        staged = contents
-        for action in actions { perform(action) }
-        staged = [:]
-        let holds = machine?.holdsResponse ?? false
-        if holds, !heldBefore { heldContents = contents }
-        if !holds { heldContents = [:] }
-        if case .open = phase, machine?.isForAnotherUser == false { pendingSwitch = nil }
     }
 
     /// The database's limits, if they differ from those that the machine uses.
@@ -48,11 +34,19 @@ extension SyncCore {
         return ContentHandle(nextHandle)
     }
 
-    private func perform(_ action: SyncAction) {
+    /// Performs the actions of a turn that is stored.
+    ///
+    /// - Parameters:
+    ///   - actions: The actions.
+    ///   - events: The contents of the events among them.
+    func perform(_ actions: [SyncAction], _ events: StoredContents) {
+        for action in actions { perform(action, events) }
+        if case .open = phase, machine?.isForAnotherUser == false { pendingSwitch = nil }
+    }
+
+    private func perform(_ action: SyncAction, _ events: StoredContents) {
         switch action {
-        case .journal(.keepContents(_, let handles)): keptForEvents = handles
-        case .journal(.append(let batch, _, let lines, let flush)): append(batch, lines, flush: flush)
-        case .journal(.resume): dropDependents()
+        case .store: break
         case .request(let request, let content): make(content, request)
         case .cancel(let request): resources.cancel(request)
         case .switchUser(let user): switchUser(to: user)
@@ -62,7 +56,7 @@ extension SyncCore {
         case .setTimer(let timer, let instant): setTimer(timer, at: instant)
         case .cancelTimer(let timer): resources.cancel(timer)
         case .answer(let call, let answer): calls.removeValue(forKey: call)?.resume(returning: answer)
-        case .report(let report): emit(report)
+        case .report(let report): emit(report, events)
         }
     }
 
@@ -79,10 +73,10 @@ extension SyncCore {
         }
     }
 
-    private func emit(_ report: Report) {
+    private func emit(_ report: Report, _ events: StoredContents) {
         switch report {
         case .event(let event): emit(event)
-        case .contentsEvent(let event): emit(event)
+        case .contentsEvent(let event): emit(event, events)
         case .status(let status):
             guard status != currentStatus else { break }
             currentStatus = status
@@ -125,9 +119,9 @@ extension SyncCore {
 
     // MARK: Events that carry contents
 
-    private func emit(_ event: ContentsEvent) {
+    private func emit(_ event: ContentsEvent, _ contents: StoredContents) {
         do {
-            emit(try event.loaded(from: eventContents))
+            emit(try event.loaded(from: contents))
         } catch {
             emit(.storageFailed("Can't read the records of an event from the disk: \(error)"))
         }

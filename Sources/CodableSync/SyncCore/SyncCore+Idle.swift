@@ -33,7 +33,7 @@ extension SyncCore {
         guard requests.isAnswered, resources.isAtRest(at: clock.now.monotonic) else {
             return false
         }
-        return turn.isOver
+        return isStored
     }
 
     /// Returns once a condition holds; it is checked whenever the engine's state changes.

@@ -47,6 +47,8 @@ extension SyncCore {
             guard !isForSync, machine?.isForAnotherUser == true else { return true }
             // The other user's state could not be opened; the cause may no longer exist.
             process(.account(.switchWanted))
+            endTurn()
+            await wait { $0.storing.view == nil || $0.machine == nil }
             guard case .switching = phase else { return true }
         }
         return false
@@ -112,6 +114,7 @@ extension SyncCore {
         let files = OpenFiles(store: opened.store, directory: opened.place.directory)
         session += 1
         turn = Turn()
+        storing = Storing()
         self.files = files
         resources.keep(files)
         compactIfDue(files)

@@ -73,7 +73,7 @@ extension SyncCore {
 
     /// The view whose rows are written, which may not be published yet.
     private func writtenView(behind former: StateView) throws -> StateView {
-        guard session == former.session, let storing = turn.storing else { return try newView() }
+        guard session == former.session, let storing = storing.view else { return try newView() }
         return storing
     }
 
@@ -85,7 +85,7 @@ extension SyncCore {
     /// Publishes what reads show, once it is stored.
     func publish() {
         // The former view stays as long as something is not stored.
-        if case .open = phase, turn.isStoring || !turn.work.isEmpty { return }
+        if case .open = phase, !turn.inputs.isEmpty || storing.view != nil { return }
         publish(
             machine.flatMap { machine in
                 files.map { StateView(session: session, records: machine.state.recordView, files: $0) }

@@ -58,7 +58,7 @@ extension SyncCore {
         // session.
         session += 1
         notifyWatchers()
-        turn.isClosed = true
+        storing.isClosed = true
         await files.close(keepsDirectory: true)
         guard case .switching = phase, let former = machine else {
             opened.close()
@@ -80,10 +80,8 @@ extension SyncCore {
     /// Waits until the former user's calls are stored, together with everything that follows from them, and
     /// have returned.
     private func settle() async throws {
-        repeat {
-            try checkSwitching()
-            if let failure = await settleTurn() { throw failure.syncError }
-        } while machine?.isStoring == true
+        try checkSwitching()
+        if let failure = await settleTurn() { throw failure.syncError }
         try checkSwitching()
     }
 

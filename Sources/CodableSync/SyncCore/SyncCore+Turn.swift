@@ -1,24 +1,27 @@
 import RecordCoding
 
-/// What the inputs of a turn have changed and is not stored yet.
+/// The inputs that the machine has handled since the last turn ended.
 struct Turn {
-    /// A batch to write, and the contents for the events about it.
-    struct Work {
-        var batch: JournalBatch
-        var events: StoredContents
-        /// The contents for the events that must be loaded before the batch is written.
-        var loading: [ContentHandle]
-
-        /// Whether the batch removes records that must not stay in the files.
-        var removesRecords: Bool { batch.lines.contains(.fact(.removed)) }
+    /// The core before the first input, to which it returns if the turn cannot be stored.
+    struct Before {
+        var machine: SyncStateMachine
+        /// The contents of the response that the machine held.
+        var held: [ContentHandle: Record]
     }
 
-    var work: [Work] = []
-    /// What reads will show once the former turn is stored; `nil` if none is being stored.
-    var storing: StateView?
-    /// Whether the end of the turn waits for the jobs before it.
+    var before: Before?
+    var inputs: [SyncInput] = []
+    /// Contents that the inputs name, and that may not be stored.
+    var contents: [ContentHandle: Record] = [:]
+}
+
+/// The progress of storing turns.
+struct Storing {
+    /// What reads will show once the turn that ended last is stored; `nil` if none is being stored.
+    var view: StateView?
+    /// Whether the end of the open turn waits for the jobs before it.
     var isScheduled = false
-    /// Whether nothing is stored any more.
+    /// Whether nothing is handled or stored any more.
     var isClosed = false
     /// When to retry removing records from the files; `nil` if the files hold no removed records.
     var removal: Removal?
@@ -26,11 +29,6 @@ struct Turn {
     var isRemoving = false
     /// Why the removal of records could not be stored, if so.
     var removalFailure: JournalFailure?
-
-    var isStoring: Bool { storing != nil }
-
-    /// Whether everything is stored.
-    var isOver: Bool { work.isEmpty && !isScheduled && !isStoring && !isRemoving }
 
     /// When to retry removing records from the files: after 1, 2, 4, 8 … 1024 writes.
     ///
@@ -52,117 +50,163 @@ struct Turn {
     }
 }
 
-/// Storing what a turn has changed.
+/// Storing what a turn has changed, before anything follows from it.
+///
+/// A turn is all inputs that the machine has handled since the last one ended. Its end is a job behind those that
+/// wait already, so a thousand callers share one write and one flush. While a turn is being flushed, the next one
+/// goes on. If a turn cannot be stored, the core returns to the machine from before it.
 extension SyncCore {
-    /// Stores a batch at the end of the turn.
-    func append(_ batch: BatchID, _ lines: StateLines, flush: Bool) {
-        if turn.isClosed { return }
-        var contents: [ContentHandle: Record] = [:]
-        for handle in lines.introduced { contents[handle] = staged[handle] ?? heldContents[handle] }
-        var events = StoredContents()
-        for handle in keptForEvents { events.records[handle] = staged[handle] ?? heldContents[handle] }
-        let mustFlush = flush && configuration.durability == .flushed
-        turn.work.append(
-            Turn.Work(
-                batch: JournalBatch(batch: batch, lines: lines.lines, contents: contents, flush: mustFlush),
-                events: events,
-                loading: keptForEvents.filter { events[$0] == nil }
-            )
-        )
-        keptForEvents = []
+    /// Whether everything is stored.
+    var isStored: Bool {
+        turn.inputs.isEmpty && storing.view == nil && !storing.isScheduled && !storing.isRemoving
+    }
+
+    /// Handles an input in the open turn.
+    func take(_ input: SyncInput, _ contents: [ContentHandle: Record]) {
+        guard !storing.isClosed, let heldBefore = machine?.holdsResponse else { return }
+        if turn.before == nil { turn.before = machine.map { Turn.Before(machine: $0, held: heldContents) } }
+        turn.inputs.append(input)
+        turn.contents.merge(contents) { $1 }
+        // Later calls read it before it is stored.
         files?.keep(contents)
-        if turn.isScheduled || turn.isStoring { return }
-        turn.isScheduled = true
-        // Behind the jobs that wait already, which share one write and one flush.
+        machine?.handle(input, at: now)
+        noteHeld(contents, heldBefore: heldBefore)
+        inspect()
+        if storing.isScheduled || storing.view != nil { return }
+        storing.isScheduled = true
         Task { endTurn() }
     }
 
-    /// Drops what is not being stored, and stores nothing more, as a crash does.
-    func dropTurn() {
-        turn.work = []
-        turn.isClosed = true
+    private func noteHeld(_ contents: [ContentHandle: Record], heldBefore: Bool) {
+        let holds = machine?.holdsResponse == true
+        if holds, !heldBefore { heldContents = contents }
+        if holds || heldContents.isEmpty { return }
+        turn.contents.merge(heldContents) { $1 }
+        heldContents = [:]
     }
 
-    /// Drops what depends on a batch that could not be stored.
-    func dropDependents() {
-        turn.work = []
-        files?.forgetAll()
+    private func inspect() {
+        if let inspector = configuration.inspector, let machine { inspector(machine) }
     }
 
-    /// Begins to store what the turn has changed, unless the former turn is being stored.
-    ///
-    /// What needs no flush is stored at once. A flush takes long, so the next turn goes on meanwhile.
+    /// Ends the open turn, unless the former one is being stored.
     func endTurn() {
-        turn.isScheduled = false
-        while let files, let machine, !turn.work.isEmpty, !turn.isStoring {
-            let work = turn.work.map { loaded($0, from: files) }
-            turn.work = []
-            let view = StateView(session: session, records: machine.state.recordView, files: files)
-            turn.storing = view
-            let batches = work.map(\.batch)
-            if batches.contains(where: \.flush) {
-                let session = session
-                Task {
-                    let failure = await files.write(batches)
-                    finish(session) { core in
-                        core.takeStored(work, view, failure, files)
-                        core.endTurn()
-                    }
-                }
-            } else {
-                takeStored(work, view, files.writeBlocking(batches), files)
-            }
+        storing.isScheduled = false
+        while storing.view == nil, !turn.inputs.isEmpty, let files {
+            guard let actions = machine?.endTurn(at: now) else { break }
+            noteHeld([:], heldBefore: true)
+            inspect()
+            let ended = EndedTurn(turn: turn, actions: actions)
+            turn = Turn()
+            store(ended, in: files)
         }
         notifyWatchers()
     }
 
-    /// Passes on that batches are stored, or why they could not be.
-    private func takeStored(
-        _ work: [Turn.Work],
-        _ view: StateView,
+    private func store(_ ended: EndedTurn, in files: OpenFiles) {
+        guard let records = machine?.state.recordView else { return }
+        storing.view = StateView(session: session, records: records, files: files)
+        let events = contents(of: ended.actions, in: ended.turn, files)
+        let batch = batch(ended.changes, ended.turn.contents)
+        if batch.lines.isEmpty, !batch.flush { return finish(ended, nil, events, files) }
+        // What needs no flush is stored at once; a flush takes long, so the core goes on meanwhile.
+        guard batch.flush else { return finish(ended, files.writeBlocking([batch]), events, files) }
+        let session = session
+        Task {
+            let failure = await files.write([batch])
+            finish(session) { core in
+                core.finish(ended, failure, events, files)
+                core.endTurn()
+            }
+        }
+    }
+
+    /// Goes on after the turn is stored, or could not be.
+    private func finish(
+        _ ended: EndedTurn,
         _ failure: JournalFailure?,
+        _ events: StoredContents,
         _ files: OpenFiles
     ) {
-        // Until all of it is passed on, the core is not idle.
-        defer { turn.storing = nil }
+        let view = storing.view
+        files.forget(ended.turn.contents)
         if let failure {
-            if (work + turn.work).contains(where: \.removesRecords) { turn.removalFailure = failure }
-            return process(.journal(.commitFailed(work[0].batch.batch, failure)))
+            note(failure, of: ended.changes)
+            takeAgain(ended.turn, files)
+        } else {
+            note(nil, of: ended.changes)
+            // A call reads its own write, so this comes before its answer.
+            publish(view)
+            perform(ended.actions, events)
         }
-        if work.contains(where: \.removesRecords) {
-            turn.removalFailure = nil
-            turn.removal = Turn.Removal()
+        storing.view = nil
+        publish()
+        if !ended.changes.lines.lines.isEmpty {
+            if failure == nil, machine?.isDiskRefusing == true { process(.delivery(.storable)) }
+            if storing.removal?.isDue() == true { removeTraces() } else { compactIfDue(files) }
         }
-        for one in work { files.forget(one.batch.contents) }
-        // A call reads its own write, so this comes before its answer.
-        publish(view)
-        for one in work {
-            eventContents = one.events
-            process(.journal(.committed(one.batch.batch)))
+    }
+
+    /// Handles the inputs of a turn that could not be stored, and those since, one at a time.
+    private func takeAgain(_ ended: Turn, _ files: OpenFiles) {
+        guard let before = ended.before, machine != nil else { return }
+        let next = turn
+        turn = Turn()
+        var contents = before.held
+        contents.merge(ended.contents) { $1 }
+        contents.merge(next.contents) { $1 }
+        var machine = before.machine
+        let actions = machine.takeAgain(ended.inputs + next.inputs, at: now) { changes in
+            let failure = files.writeBlocking([batch(changes, contents)])
+            note(failure, of: changes)
+            return failure
         }
-        eventContents = StoredContents()
-        if turn.removal?.isDue() == true { removeTraces() } else { compactIfDue(files) }
+        self.machine = machine
+        heldContents = machine.holdsResponse ? contents : [:]
+        files.forget(contents)
+        inspect()
+        publish(StateView(session: session, records: machine.state.recordView, files: files))
+        perform(actions, self.contents(of: actions, in: Turn(contents: contents), files))
+    }
+
+    private func batch(_ changes: TurnChanges, _ contents: [ContentHandle: Record]) -> JournalBatch {
+        var introduced: [ContentHandle: Record] = [:]
+        for handle in changes.lines.introduced { introduced[handle] = contents[handle] }
+        let mustFlush = changes.mustFlush && configuration.durability == .flushed
+        return JournalBatch(lines: changes.lines.lines, contents: introduced, flush: mustFlush)
+    }
+
+    /// The contents of the events among actions, loaded before a compaction may drop them.
+    private func contents(of actions: [SyncAction], in turn: Turn, _ files: OpenFiles) -> StoredContents {
+        var contents = StoredContents()
+        let handles = actions.flatMap(\.eventContents)
+        if handles.isEmpty { return contents }
+        for handle in handles { contents.records[handle] = turn.contents[handle] }
+        let missing = handles.filter { contents[$0] == nil }
+        do {
+            let loaded = try files.loadBlocking(missing)
+            contents.records.merge(loaded.records) { $1 }
+            contents.unreadable = loaded.unreadable
+        } catch {
+            // The events report it.
+            for handle in missing { contents.unreadable[handle] = "\(error)" }
+        }
+        return contents
+    }
+
+    // MARK: Ending
+
+    /// Drops what is not being stored, and stores nothing more, as a crash does.
+    func dropTurn() {
+        turn = Turn()
+        storing.isClosed = true
     }
 
     /// Stores what the turn has changed, and nothing more.
     func storeLastTurn() async {
-        turn.isClosed = true
+        storing.isClosed = true
         endTurn()
-        await wait { $0.turn.isOver || $0.machine == nil }
-    }
-
-    private func loaded(_ work: Turn.Work, from files: OpenFiles) -> Turn.Work {
-        if work.loading.isEmpty { return work }
-        var work = work
-        do {
-            let loaded = try files.loadBlocking(work.loading)
-            work.events.records.merge(loaded.records) { $1 }
-            work.events.unreadable.merge(loaded.unreadable) { $1 }
-        } catch {
-            // The events report it.
-            for handle in work.loading { work.events.unreadable[handle] = "\(error)" }
-        }
-        return work
+        await wait { $0.isStored || $0.machine == nil }
     }
 
     /// Starts a compaction if one is due.
@@ -175,9 +219,15 @@ extension SyncCore {
 
     // MARK: Removed records
 
+    private func note(_ failure: JournalFailure?, of changes: TurnChanges) {
+        guard changes.lines.lines.contains(.fact(.removed)) else { return }
+        storing.removalFailure = failure
+        if failure == nil { storing.removal = Storing.Removal() }
+    }
+
     private func removeTraces() {
-        guard let files, !turn.isRemoving else { return }
-        turn.isRemoving = true
+        guard let files, !storing.isRemoving else { return }
+        storing.isRemoving = true
         let session = session
         Task { [weak self] in
             let failure = await files.removeTraces()
@@ -186,12 +236,12 @@ extension SyncCore {
     }
 
     private func endRemoving(_ failure: (any Error)?) {
-        turn.isRemoving = false
+        storing.isRemoving = false
         if let failure {
             reportCompaction("\(failure)")
-            turn.removal?.fail()
+            storing.removal?.fail()
         } else {
-            turn.removal = nil
+            storing.removal = nil
         }
         notifyWatchers()
     }
@@ -200,15 +250,30 @@ extension SyncCore {
     ///
     /// - Returns: Why records could not be removed, if so.
     func settleTurn() async -> JournalFailure? {
-        await wait { $0.turn.isOver || $0.machine == nil }
-        if turn.removal != nil {
+        await wait { $0.isStored || $0.machine == nil }
+        if storing.removal != nil {
             removeTraces()
-            await wait { $0.turn.isOver || $0.machine == nil }
+            await wait { $0.isStored || $0.machine == nil }
         }
         // Reported once: the next attempt stores the removal again, unless an earlier one has stored it.
-        defer { turn.removalFailure = nil }
-        if let failure = turn.removalFailure { return failure }
-        return turn.removal == nil
+        defer { storing.removalFailure = nil }
+        if let failure = storing.removalFailure { return failure }
+        return storing.removal == nil
             ? nil : .unreadable("Can't remove the signed-out user's records from the files right now.")
+    }
+}
+
+/// A turn that has ended, and what follows from it.
+private struct EndedTurn: Sendable {
+    var turn: Turn
+    var actions: [SyncAction]
+
+    var changes: TurnChanges { if case .store(let changes)? = actions.first { changes } else { TurnChanges() } }
+}
+
+extension SyncAction {
+    /// The contents that the event carries.
+    fileprivate var eventContents: [ContentHandle] {
+        if case .report(let report) = self { report.contents } else { [] }
     }
 }

@@ -33,19 +33,15 @@ actor SyncCore {
     var machine: SyncStateMachine?
     /// The files of the open state.
     var files: OpenFiles?
-    /// What is not stored yet.
+    /// The inputs since the last turn ended.
     var turn = Turn()
+    /// What is known about storing turns.
+    var storing = Storing()
     /// The task of the first call to `close`; later calls wait for it.
     var closing: Task<Void, Never>?
     var calls: [CallID: CheckedContinuation<CallAnswer, Never>] = [:]
     var lastCall: CallID = 0
     var nextHandle: UInt64 = 1
-    /// Contents that belong to the input being processed and are not stored yet.
-    var staged: [ContentHandle: Record] = [:]
-    /// The contents that the events of the next batch carry.
-    var keptForEvents: [ContentHandle] = []
-    /// The contents of the events of the batch that was just stored.
-    var eventContents = StoredContents()
     /// Contents of responses that the machine holds until the feed has been read.
     var heldContents: [ContentHandle: Record] = [:]
     /// Counts the opened states, so that results for a former user's state can be recognised.

@@ -14,8 +14,7 @@ final class EngineReleaseTests: EngineScenario {
         try await phone?.engine.upload(Note("a", "Tea"))
         let hold = files.hold(operation, "journal")
         // No call waits for this batch, so none keeps the engine alive.
-        let batch = JournalBatch(batch: 1000, entries: [.subscribed], contents: [:], flush: true)
-        await phone?.engine.core.append(1000, StateLines(batch.lines), flush: true)
+        await phone?.engine.core.process(.calls(.enqueue(1000, [.save("a", 1)])))
         await hold.reached()
         // A release that waits for the disk would block here forever.
         let isRescued = Locked(false)

@@ -46,7 +46,7 @@ final class OpenFilesTests: XCTestCase {
 
     /// Each attempt rewrites all kept records, so it must not run with every change stored meanwhile.
     func testAFailedRemovalIsRetriedWithGrowingPauses() {
-        var removal = Turn.Removal()
+        var removal = Storing.Removal()
         var tries: [Int] = []
         for write in 0..<100 where removal.isDue() {
             tries.append(write)

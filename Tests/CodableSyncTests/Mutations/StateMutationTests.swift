@@ -73,7 +73,7 @@ final class StateMutationTests: XCTestCase {
             record.encryptedFields = ["text"]
             records[ContentHandle(handle)] = record
         }
-        try store.append([JournalBatch(batch: 1, entries: [entry], contents: records, flush: true)])
+        try store.append([JournalBatch(entries: [entry], contents: records, flush: true)])
     }
 
     func testMutatedStatesCanBeReadExtendedAndReopened() async throws {
@@ -143,13 +143,10 @@ final class StateMutationTests: XCTestCase {
     /// Lets a machine plan its first requests and deliver undelivered changes.
     private func drive(_ state: SyncState) {
         var machine = SyncStateMachine(state: state, configuration: MachineConfiguration(), at: now)
-        var batches: [BatchID] = []
-        for input: SyncInput in [.calls(.start), .delivery(.streamRequested(StreamID(1)))] {
-            for action in machine.handle(input, at: now) {
-                if case .journal(.append(let batch, _, _, _)) = action { batches.append(batch) }
-            }
+        let request = SyncInput.delivery(.streamRequested(StreamID(1)))
+        for input in [.calls(.start), request, request] {
+            machine.handle(input, at: now)
+            _ = machine.endTurn(at: now)
         }
-        for batch in batches { _ = machine.handle(.journal(.committed(batch)), at: now) }
-        _ = machine.handle(.delivery(.streamRequested(StreamID(1))), at: now)
     }
 }

@@ -50,7 +50,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        XCTAssertEqual(machine.feed(.records(.sent(send.id, .success([saved])))).requests, [])
+        XCTAssertEqual(machine.run(.records(.sent(send.id, .success([saved])))).requests, [])
         XCTAssertEqual(machine.commitAll().requests, ["fetch 0"])
     }
 

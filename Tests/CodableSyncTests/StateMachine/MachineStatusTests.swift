@@ -17,7 +17,7 @@ final class MachineStatusTests: MachineTestCase {
 
     func testTheEngineIsNotIdleUntilTheServerAnswers() {
         let call = machine.newCall()
-        XCTAssertEqual(machine.feed(.calls(.enqueue(call, [.save("A", 1)]))).statuses, [.sending])
+        XCTAssertEqual(machine.run(.calls(.enqueue(call, [.save("A", 1)]))).statuses, [.sending])
         // The change is stored and the call has returned; the announcement of the request is not stored yet.
         let told = machine.commitNext()
         XCTAssertEqual(told.answers, [.done])

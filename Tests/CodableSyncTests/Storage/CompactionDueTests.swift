@@ -18,7 +18,7 @@ final class CompactionDueTests: XCTestCase {
         let record = JournalSamples.record(name, String(repeating: "x", count: 1000))
         let entry = JournalEntry.fetched(name: name, KnownVersion(number))
         try store.append([
-            JournalBatch(batch: 1, entries: [entry], contents: [ContentHandle(number): record], flush: true)
+            JournalBatch(entries: [entry], contents: [ContentHandle(number): record], flush: true)
         ])
     }
 

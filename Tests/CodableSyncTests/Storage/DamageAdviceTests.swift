@@ -43,7 +43,7 @@ final class DamageAdviceTests: XCTestCase {
         let files = SimulatedFileSystem()
         let store = try JSONStateStore.open(directory: "/state", fileSystem: files).store
         defer { store.close() }
-        let batch = JournalBatch(batch: 1, entries: [.subscribed], contents: [:], flush: true)
+        let batch = JournalBatch(entries: [.subscribed], contents: [:], flush: true)
         try store.append([batch])
         let journal = "/state/journal-1.jsonl"
         var bytes = try XCTUnwrap(files.bytes(at: journal))

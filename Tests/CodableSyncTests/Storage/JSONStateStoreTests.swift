@@ -13,7 +13,7 @@ final class JSONStateStoreTests: XCTestCase {
     }
 
     private func batch(_ entries: [JournalEntry], _ contents: [ContentHandle: Record] = [:]) -> JournalBatch {
-        JournalBatch(batch: 1, entries: entries, contents: contents, flush: true)
+        JournalBatch(entries: entries, contents: contents, flush: true)
     }
 
     /// Stores a record as fetched.

@@ -75,7 +75,7 @@ final class NamedHandleTests: XCTestCase {
             let files = SimulatedFileSystem()
             let store = try open(files).store
             let row = StateLine.row(.record("a", type: testType, record))
-            try store.append([JournalBatch(batch: 1, lines: [row], contents: [:], flush: true)])
+            try store.append([JournalBatch(lines: [row], contents: [:], flush: true)])
             store.close()
             let opened = try open(files)
             XCTAssertEqual(opened.nextHandle, 901, "\(record)")

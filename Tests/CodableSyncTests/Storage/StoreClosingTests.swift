@@ -23,7 +23,6 @@ final class StoreClosingTests: XCTestCase {
             let record = JournalSamples.record("n\(number)", String(repeating: "x", count: size))
             try store.append([
                 JournalBatch(
-                    batch: 1,
                     entries: [.queued(name: "n\(number)", change)],
                     contents: [handle: record],
                     flush: true

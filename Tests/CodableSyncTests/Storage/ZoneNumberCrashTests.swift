@@ -23,7 +23,6 @@ final class ZoneNumberCrashTests: XCTestCase {
         let handle = ContentHandle(opened.nextHandle)
         let change = LocalChange(kind: .save(handle, size: 1), edited: nil, base: nil)
         let batch = JournalBatch(
-            batch: 1,
             entries: [.calls(.queued(opened.state.key("A"), type: "T", change))],
             contents: [handle: JournalSamples.record("A", "text")],
             flush: true

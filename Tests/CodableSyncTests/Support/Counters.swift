@@ -21,11 +21,6 @@ extension RecordQueue {
     var placeCount: Int { places.count }
 }
 
-extension UncommittedBatches {
-    /// The number of batches in memory, removed ones included.
-    var keptCount: Int { batches.count }
-}
-
 extension LedgerDirectory {
     /// The number of requests that wait for their turn.
     var waitingCount: Int { line.withLock { $0.count } }

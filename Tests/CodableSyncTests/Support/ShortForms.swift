@@ -105,19 +105,18 @@ extension JournalEntry {
 extension JournalBatch {
     /// What entries change in a state.
     init(
-        batch: BatchID = 1,
         _ entries: [JournalEntry],
         in state: inout SyncState,
         _ contents: [ContentHandle: Record] = [:],
         flush: Bool = true
     ) {
-        self.init(batch: batch, lines: state.applyWriting(entries).lines, contents: contents, flush: flush)
+        self.init(lines: state.applyWriting(entries).lines, contents: contents, flush: flush)
     }
 
     /// What entries change in an empty state.
-    init(batch: BatchID, entries: [JournalEntry], contents: [ContentHandle: Record], flush: Bool) {
+    init(entries: [JournalEntry], contents: [ContentHandle: Record], flush: Bool) {
         var state = SyncState()
-        self.init(batch: batch, entries, in: &state, contents, flush: flush)
+        self.init(entries, in: &state, contents, flush: flush)
     }
 }
 

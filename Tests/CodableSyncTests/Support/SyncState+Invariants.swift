@@ -105,7 +105,7 @@ extension SyncStateMachine {
 
     /// Records that remain unread although no look-up is running; there must be none.
     var forgottenLookUps: [String] {
-        let isIdle = lookingUp.queue.isEmpty && context.journal.uncommitted.isEmpty && zone.doubt == nil
+        let isIdle = lookingUp.queue.isEmpty && zone.doubt == nil
         guard isIdle else { return [] }
         return state.lookUpQueue.names.filter { !state.sendQueue.contains($0) }.map {
             "\($0) is unread, but no look-up is running"

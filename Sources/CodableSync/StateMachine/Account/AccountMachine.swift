@@ -17,8 +17,7 @@ struct AccountMachine: Sendable {
     private(set) var switchFailure: SyncError?
     /// When the account was last confirmed to be the owner's.
     private var confirmedAt: Duration?
-    /// Whether to check the account again, because it may have changed while a user was being stored or
-    /// opened.
+    /// Whether to check the account again, because it may have changed while a user's state was being opened.
     private var mustLookAgain = false
     /// The status that was reported last.
     private var reported: AccountStatus?
@@ -88,11 +87,10 @@ struct AccountMachine: Sendable {
         if let owner, !owner.isIdentical(to: user) { return prepareSwitch(to: user, &context) }
         if owner == nil || context.state.summary.signOut != nil {
             // Everything edited before a user was known becomes theirs in one batch.
-            lane.beginStoring()
-            context.append([.account(.claimed(by: user))], then: .claimed(user))
-        } else {
-            confirm(user, &context)
+            context.append([.account(.claimed(by: user))])
+            context.emit(.accountChanged(from: nil, to: user))
         }
+        confirm(user, &context)
     }
 
     private mutating func confirm(_ user: String, _ context: inout SyncContext) {
@@ -100,23 +98,6 @@ struct AccountMachine: Sendable {
         stage = .confirmed(user)
         confirmedAt = context.now.monotonic
         context.tell(.accountConfirmed)
-    }
-
-    /// Continues after the user was stored as the owner of the state.
-    mutating func takeClaimed(by user: String, _ context: inout SyncContext) {
-        lane.endStoring()
-        context.emit(.accountChanged(from: nil, to: user))
-        if mustLookAgain {
-            mustLookAgain = false
-        } else {
-            confirm(user, &context)
-        }
-    }
-
-    /// Retries later, because the owner or the sign-out could not be stored.
-    mutating func takeRefused(_ context: inout SyncContext) {
-        lane.takeRefused(&context)
-        mustLookAgain = false
     }
 
     mutating func takeTimer() {
@@ -152,12 +133,12 @@ struct AccountMachine: Sendable {
             isSignOutToBeStored(context)
         else { return }
         context.tell(.responsesDistrusted)
-        lane.beginStoring()
         let isNews = context.state.summary.signOut == nil
-        context.append(
-            [context.configuration.removesOnSignOut ? .fact(.removed) : .account(.signedOut)],
-            then: .signedOut(isNews ? owner : nil)
-        )
+        context.append([context.configuration.removesOnSignOut ? .fact(.removed) : .account(.signedOut)])
+        mustLookAgain = false
+        guard isNews else { return }
+        formerUserToTell = nil
+        context.emit(.accountChanged(from: owner, to: nil))
     }
 
     /// Whether to store the sign-out: once, and again if the app now removes records that were kept before.
@@ -167,14 +148,6 @@ struct AccountMachine: Sendable {
         case .kept: context.configuration.removesOnSignOut
         case .removed: false
         }
-    }
-
-    mutating func takeSignedOut(_ user: String?, _ context: inout SyncContext) {
-        lane.endStoring()
-        mustLookAgain = false
-        guard let user else { return }
-        formerUserToTell = nil
-        context.emit(.accountChanged(from: user, to: nil))
     }
 
     /// Stops requests after an account error, until a signal or a look-up finds a user.
@@ -210,7 +183,7 @@ struct AccountMachine: Sendable {
     /// Looks up the account before any other request, because the user may have changed.
     mutating func doubt(_ context: inout SyncContext) {
         // During a switch, the account is looked up again once the switch has ended.
-        mustLookAgain = lane.isStoring || isSwitching
+        mustLookAgain = isSwitching
         if isSwitching { return }
         context.tell(.responsesDistrusted)
         stage = .unknown
@@ -271,7 +244,7 @@ struct AccountMachine: Sendable {
     /// Reports a missing account.
     mutating func reportUnavailability(_ context: inout SyncContext) {
         // A read after this report must not return records that the sign-out removes.
-        if case .unavailable(let status) = stage, !lane.isStoring { report(status, &context) }
+        if case .unavailable(let status) = stage { report(status, &context) }
     }
 
     private mutating func report(_ status: AccountStatus, _ context: inout SyncContext) {

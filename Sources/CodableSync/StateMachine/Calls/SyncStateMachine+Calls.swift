@@ -51,7 +51,7 @@ extension SyncStateMachine {
     // MARK: Changes
 
     private mutating func enqueue(_ call: CallID, _ changes: [NewChange], partOf models: InitialModels?) {
-        // The upload may be based on changes whose acceptance is not stored yet.
+        // The upload may be based on changes whose acceptance could not be stored.
         delivering.acceptAgain(&context)
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
@@ -126,7 +126,7 @@ extension SyncStateMachine {
     private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
         guard state.isPurged else { return context.answer(call) }
         fetching.want()
-        context.append([.fact(.purgeResolved(uploadAgain: uploadAgain))], then: .purgeResolved(call))
+        context.answer(call, afterStoring: [.fact(.purgeResolved(uploadAgain: uploadAgain))])
     }
 
     // MARK: Reads
@@ -226,8 +226,6 @@ extension SyncStateMachine {
         if let fault = calls.fault { return .cloud(fault) }
         if let end = context.serverWaitEnd { return .waiting(until: end) }
         switch account.stage {
-        // Wait until the sign-out is stored, so that the caller then reads what it leaves.
-        case .unavailable where account.lane.isStoring: return nil
         case .unavailable(let status): return .cloud(status.error)
         case .other where account.isSwitching: return nil
         case .other, .unknown, .confirmed: return account.switchFailure

@@ -5,8 +5,6 @@ struct Lane: Equatable, Sendable {
     let timer: SyncTimer
     /// The request in flight.
     private(set) var request: RequestID?
-    /// Something must be stored before the lane continues.
-    private(set) var isStoring = false
     /// The end of the lane's own wait after failures; a call that needs the lane ends it early.
     private(set) var retryAt: Duration?
     /// The error of the lane's last failure.
@@ -17,7 +15,7 @@ struct Lane: Equatable, Sendable {
         self.timer = timer
     }
 
-    var isBusy: Bool { request != nil || isStoring }
+    var isBusy: Bool { request != nil }
 
     // MARK: The request
 
@@ -47,19 +45,8 @@ struct Lane: Equatable, Sendable {
         context.actions.append(.cancelTimer(.deadline(request)))
     }
 
-    // MARK: The journal
-
-    mutating func beginStoring() {
-        isStoring = true
-    }
-
-    mutating func endStoring() {
-        isStoring = false
-    }
-
     /// Waits because something could not be stored.
     mutating func takeRefused(_ context: inout SyncContext) {
-        isStoring = false
         backOff(after: .ofDisk, &context)
     }
 

@@ -52,6 +52,13 @@ extension SyncContext {
         emit(.waiting(until: wallDate(at: until)))
     }
 
+    /// Keeps a wait that was ordered in a turn that could not be stored.
+    mutating func keep(_ wait: ServerWait) {
+        guard let until = wait.until, serverWait.extend(to: until) else { return }
+        setServerWaitTimer()
+        emit(.waiting(until: wallDate(at: until)))
+    }
+
     /// Sets the timer for the rest of the wait, if it is not over.
     mutating func setServerWaitTimer() {
         if isInServerWait, let until = serverWait.until { actions.append(.setTimer(.serverWait, at: until)) }

@@ -6,16 +6,21 @@ import struct Foundation.Date
 /// input.
 struct SyncContext: Sendable {
     var configuration: MachineConfiguration
-    /// The durable state; records change only through ``append(_:then:)`` and ``undo(from:_:)``.
+    /// The durable state; it changes only through ``append(_:by:)``.
     var state: SyncState
-    var journal = Journal()
+    /// What the turn has changed.
+    var log = TurnLog()
+    /// Whether something is stored and not flushed.
+    var isUnflushed = false
+    /// Whether entries are dropped, because they could not be stored.
+    var isDroppingEntries = false
     var counts = SyncCounts()
     var serverWait = ServerWait()
     /// Whether waits that the server orders begin; not while a held response is processed.
     var obeysWaits = true
     /// The time of the current input.
     var now: Moment
-    /// What the engine must do, in order within each lane.
+    /// What the engine must do once the turn is stored, in order within each lane.
     var actions: [SyncAction] = []
     /// The notices that the machine has yet to pass on to other rooms.
     var notices: [Notice] = []
@@ -34,6 +39,7 @@ struct SyncContext: Sendable {
         self.lastNumber = lastNumber
         random = SplitMix64(seed: configuration.seed)
         self.state.forgetWhatChanged()
+        self.state.beginImage()
         serverWait.resume(from: state.summary, at: now)
     }
 

@@ -18,7 +18,17 @@ extension DeliveryMachine {
         let free = changes.filter { change in
             !trouble.isUndecodable(change) && !streams.contains { $0.id != id && $0.holdsBack(change) }
         }
-        if !free.isEmpty { context.append([.fact(.accepted(free))]) }
+        store(free, &context)
+    }
+
+    /// Stores acceptances, or keeps them while nothing can be stored.
+    mutating func store(_ changes: [AcceptedChange], _ context: inout SyncContext) {
+        if changes.isEmpty { return }
+        if isDiskRefusing {
+            unstored += changes
+        } else {
+            context.append([.fact(.accepted(changes))], by: .delivering)
+        }
     }
 
     /// Accepts the changes that a live stream has shown.
@@ -31,7 +41,7 @@ extension DeliveryMachine {
         let changes = shown.map { AcceptedChange(key: $0.key, order: $0.order) }
         if context.state.summary.isFollowed { return accept(changes, by: id, &context) }
         let deletions = changes.filter { context.state[$0.key]?.undelivered?.kind == .deleted }
-        if !deletions.isEmpty { context.append([.fact(.accepted(deletions))]) }
+        store(deletions, &context)
     }
 
     /// Accepts changes that a live stream held back and doesn't need to deliver.
@@ -53,18 +63,21 @@ extension DeliveryMachine {
         for index in streams.indices { streams[index].forgetTaken(changes) }
     }
 
-    /// Keeps acceptances that could not be stored, to store them later.
-    mutating func keepUnstored(_ entries: [JournalEntry], _ state: SyncState) {
-        for case .fact(.accepted(let changes)) in entries {
-            unstored += changes.filter { state.isOpen($0) }
-        }
+    /// Hands out and accepts without storing it until something can be stored again.
+    mutating func takeRefused() {
+        isDiskRefusing = true
+    }
+
+    /// Notes that changes could be stored.
+    mutating func takeStored() {
+        isDiskRefusing = false
     }
 
     /// Stores acceptances that could not be stored before.
     mutating func acceptAgain(_ context: inout SyncContext) {
-        if unstored.isEmpty { return }
+        if unstored.isEmpty || isDiskRefusing { return }
         let changes = unstored.filter { context.state.isOpen($0) }
         unstored = []
-        if !changes.isEmpty { context.append([.fact(.accepted(changes))]) }
+        store(changes, &context)
     }
 }

@@ -2,25 +2,19 @@
 extension DeliveryMachine {
     /// Marks everything known as undelivered if a stream of `changes` needs it.
     mutating func beginReplay(_ context: inout SyncContext) {
-        guard !lane.isStoring, streams.contains(where: { $0.kind == .changes }) else { return }
+        guard !isDiskRefusing, streams.contains(where: { $0.kind == .changes }) else { return }
         if mustStartOver {
-            lane.beginStoring()
-            context.append([.fact(.startedOver)], then: .replayBegan)
+            mustStartOver = false
+            context.append([.fact(.startedOver)], by: .delivering)
             for index in streams.indices where streams[index].kind == .changes {
                 streams[index].startOver(context.state, trouble)
             }
         } else if !context.state.summary.isFollowed {
-            lane.beginStoring()
-            context.append([.fact(.followed)], then: .replayBegan)
+            context.append([.fact(.followed)], by: .delivering)
             // The streams have had what was undelivered since their first request.
             takeRenewed(context.state.renewed, &context)
             context.state.renewed = []
         }
-    }
-
-    mutating func takeReplayStored() {
-        lane.endStoring()
-        mustStartOver = false
     }
 
     /// Ends the replay of a stream that has accepted `.replayed`.
@@ -35,7 +29,7 @@ extension DeliveryMachine {
         guard context.state.summary.reset != nil, !followers.isEmpty, !mustStartOver,
             followers.allSatisfy({ $0.replay == .none })
         else { return }
-        context.append([.delivering(.replayed)])
+        store([.delivering(.replayed)], &context)
     }
 }
 
@@ -69,11 +63,5 @@ extension StreamState {
         fresh.view.noted = view.noted
         fresh.fill(state, trouble)
         self = fresh
-    }
-
-    /// Restarts if the beginning of a replay was undone.
-    mutating func takeUndone(_ state: SyncState, _ trouble: DeliveryTrouble) {
-        guard kind == .changes, replay != .none, state.summary.reset == nil else { return }
-        startOver(state, trouble)
     }
 }

@@ -8,6 +8,8 @@ struct DeliveryMachine: Sendable {
     var trouble: DeliveryTrouble
     /// Acceptances that could not be stored.
     var unstored: [AcceptedChange] = []
+    /// Whether the last write of this room failed, and nothing was stored since.
+    var isDiskRefusing = false
     /// Whether streams of `changes` must deliver everything again after a `.reset`.
     var mustStartOver = false
     /// The records that the former process's live streams held, until they are stored as suspects.
@@ -52,14 +54,14 @@ struct DeliveryMachine: Sendable {
     }
 
     /// Drops deletions that nobody asks for: no stream of `changes` ever was, and no live stream shows the record.
-    func dropUnasked(_ renewed: [RecordKey], _ context: inout SyncContext) {
+    mutating func dropUnasked(_ renewed: [RecordKey], _ context: inout SyncContext) {
         if context.state.summary.isFollowed || streams.contains(where: { $0.kind == .changes }) { return }
         let unasked = renewed.filter { key in
             context.state[key]?.undelivered?.kind == .deleted
                 && !streams.contains { $0.view.shows(key) || $0.view.handed.contains { $0.key == key } }
         }
         let changes = unasked.compactMap { context.state.handing(of: $0) }
-        if !changes.isEmpty { context.append([.fact(.accepted(changes))]) }
+        store(changes, &context)
     }
 
     func index(of id: StreamID) -> Int? { streams.firstIndex { $0.id == id } }
@@ -74,6 +76,7 @@ struct DeliveryMachine: Sendable {
             takeOvertaken(stream, keys, isEmpty: isEmpty)
         case .loadFailed(let stream, let keys, let isEmpty):
             takeLoadFailed(stream, keys, isEmpty: isEmpty, &context)
+        case .storable: takeStored()
         }
     }
 
@@ -119,7 +122,7 @@ struct DeliveryMachine: Sendable {
         guard let index = index(of: id) else { return }
         let ended = streams.remove(at: index)
         if !ended.view.noted.isEmpty {
-            context.append(behindFormerSuspects([.delivering(.showing(id, []))]))
+            store([.delivering(.showing(id, []))], &context)
         }
         guard !streams.isEmpty else { return }
         let waiting = Array(ended.queue.keys) + Array(ended.suspects.keys)
@@ -152,23 +155,6 @@ struct DeliveryMachine: Sendable {
         }
     }
 
-    /// Keeps the acceptances among refused entries, and leaves their changes out of what is queued for the
-    /// streams again.
-    mutating func takeUndone(_ refused: [UncommittedBatch], _ context: inout SyncContext) {
-        for batch in refused {
-            keepUnstored(batch.entries, context.state)
-            for case .delivering(.suspected(let keys)) in batch.entries { formerSuspects = keys }
-        }
-        var accepted = RecordTable<UInt64>()
-        for change in unstored { accepted[change.key] = change.order }
-        let state = context.state
-        context.state.renewed = state.renewed.filter { key in
-            let order = state[key]?.undelivered?.order
-            return order != nil && accepted[key] != order
-        }
-        for index in streams.indices { streams[index].takeUndone(context.state, trouble) }
-    }
-
     /// Reports, once for each element, that a stream has stopped requesting more.
     ///
     /// Changes are counted since the stream got its element: a long queue alone is no sign of a stall.
@@ -186,13 +172,6 @@ struct DeliveryMachine: Sendable {
 
     /// A stream is reported as stalled if this many changes arrive while it holds an element.
     private static var stallingCount: Int { 1000 }
-
-    /// Stores acceptances that could not be stored before, now that entries were.
-    mutating func takeCommitted(_ batch: UncommittedBatch, _ context: inout SyncContext) {
-        // An empty batch succeeds even on a full disk, which would then refuse the acceptances again and
-        // again.
-        if !batch.entries.isEmpty { acceptAgain(&context) }
-    }
 
     /// Forgets what streams hold: the sign-out may have removed it, so it must not be accepted.
     mutating func takeSignedOut(_ state: SyncState) {

@@ -19,8 +19,6 @@ struct StreamState: Equatable, Sendable {
     enum Stage: Equatable, Sendable {
         /// The loop waits for an element.
         case asking
-        /// The next element is chosen; the journal is storing that it is handed out.
-        case handing
         /// The loop has an element and has not requested the next one.
         case holding
     }

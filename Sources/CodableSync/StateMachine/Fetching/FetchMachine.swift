@@ -12,6 +12,8 @@ struct FetchMachine: Sendable {
     private(set) var isRunning = false
     /// Whether the current fetch run has read a page.
     private(set) var isPastFirstPage = false
+    /// Whether the beginning of a full listing is stored with the turn, and its first page is next.
+    private var isListingBegun = false
     private var paging = PagingWatch()
     /// How often the change token expired since a fetch last reached the end.
     private var expiries = 0
@@ -41,28 +43,17 @@ struct FetchMachine: Sendable {
 
     /// Starts or continues a fetch run, if one is wanted or awaited by a caller.
     mutating func advance(isAwaited: Bool, _ context: inout SyncContext) {
-        guard isWanted || isRunning || isAwaited, mayRequest(context) else { return }
+        guard isWanted || isRunning || isAwaited, !lane.isWaiting(at: context.now) else { return }
         if !isRunning { beginRun(&context) }
         if context.state.zone(zone).token == nil, context.state.knownCount(in: zone) > 0 {
             // A full listing begins: known records that it does not contain were deleted.
-            beginListing(&context)
-        } else {
-            requestPage(&context)
+            if !isListingBegun { context.append([.fetching(.listingBegan(zone))], by: .fetching) }
         }
-    }
-
-    /// Requests the first page once the start of a listing is stored, before any other version can become
-    /// known.
-    mutating func continueListing(_ context: inout SyncContext) {
-        if isRunning, mayRequest(context) { requestPage(&context) }
-    }
-
-    private func mayRequest(_ context: SyncContext) -> Bool {
-        guard !lane.isWaiting(at: context.now) else { return false }
-        return !context.journal.isStoring { if case .resync = $0 { true } else { false } }
+        requestPage(&context)
     }
 
     private mutating func requestPage(_ context: inout SyncContext) {
+        isListingBegun = false
         context.tell(.pageRequested)
         lane.begin(.fetch(since: context.state.zone(zone).token), &context)
     }
@@ -78,11 +69,6 @@ struct FetchMachine: Sendable {
         context.emit(.fetchBegan)
     }
 
-    private mutating func beginListing(_ context: inout SyncContext) {
-        lane.beginStoring()
-        context.append([.fetching(.listingBegan(zone))], then: .listingBegan)
-    }
-
     /// Starts a full listing because the app asked for one.
     mutating func resync(_ call: CallID, _ context: inout SyncContext) {
         isWanted = true
@@ -90,7 +76,8 @@ struct FetchMachine: Sendable {
         lane.abandon(&context)
         // The feed is read from its beginning, so tokens that were seen before are expected again.
         paging = PagingWatch()
-        context.append([.fetching(.listingBegan(zone))], then: .resync(call))
+        isListingBegun = true
+        context.answer(call, afterStoring: [.fetching(.listingBegan(zone))])
     }
 
     // MARK: Responses
@@ -116,17 +103,12 @@ struct FetchMachine: Sendable {
             return fail(finding.error, &context)
         }
         let entries = page.entries(of: zone, &context)
-        if entries.isEmpty {
-            endPage(moreComing: page.moreComing, &context)
-        } else {
-            lane.beginStoring()
-            context.append(entries, then: .page(moreComing: page.moreComing))
-        }
+        if !entries.isEmpty { context.append(entries) }
+        endPage(moreComing: page.moreComing, &context)
     }
 
-    /// Ends a page, now that it is stored; the last one ends the run.
-    mutating func endPage(moreComing: Bool, _ context: inout SyncContext) {
-        lane.endStoring()
+    /// Ends a page; the last one ends the run.
+    private mutating func endPage(moreComing: Bool, _ context: inout SyncContext) {
         isPastFirstPage = true
         guard !moreComing else { return }
         isRunning = false
@@ -145,7 +127,8 @@ struct FetchMachine: Sendable {
             // The run starts over; known records stay until the listing is complete.
             paging = PagingWatch()
             context.emit(.listingBegan)
-            beginListing(&context)
+            isListingBegun = true
+            context.append([.fetching(.listingBegan(zone))])
             context.tell(.ownerDoubted)
             expiries += 1
             // The token expired repeatedly, so the next attempt waits.

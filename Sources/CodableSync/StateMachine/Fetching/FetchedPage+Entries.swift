@@ -42,7 +42,7 @@ extension FetchedPage {
         // A pending deletion discards another device's edit, unless that parks it.
         let isTooNew = context.state.isTooNew(record.version, of: record.recordType)
         if !isTooNew, context.state[record.key]?.hasDeletionToSend == true {
-            context.journal.events.append(.discarded(name: record.name, record.version.handle, .deletion))
+            context.log.events.append(.discarded(name: record.name, record.version.handle, .deletion))
         }
         return context.fetched(record.key, record.recordType, record.version)
     }

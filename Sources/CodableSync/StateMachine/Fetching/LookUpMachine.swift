@@ -9,7 +9,7 @@ struct LookUpMachine: Sendable {
     var lane = Lane(retry: .lookUpRetry)
     /// The records to look up.
     private(set) var queue = RecordQueue()
-    /// The records of the request in flight, or of its response that is being stored.
+    /// The records of the request in flight.
     private(set) var keys: [RecordKey] = []
     /// How many records the server has proved to accept in one look-up.
     private var limit = Self.maximumCount
@@ -38,8 +38,7 @@ struct LookUpMachine: Sendable {
 
     mutating func advance(_ context: inout SyncContext) {
         guard !queue.isEmpty, !lane.isWaiting(at: context.now) else { return }
-        // The records stay in the queue until the response is stored: a change is not sent while its record is
-        // looked up.
+        // The records stay in the queue: a change is not sent while its record is looked up.
         keys = Array(queue.keys.prefix(min(context.configuration.maximumItems, limit)))
         lane.begin(.lookUp(keys), &context)
     }
@@ -101,17 +100,12 @@ struct LookUpMachine: Sendable {
             lookUpAgain(key, after: nil, &deferred, &context)
         }
         waitForFailed(&context)
-        if entries.isEmpty {
-            end(&context)
-        } else {
-            lane.beginStoring()
-            context.append(entries, then: .lookedUp)
-        }
+        if !entries.isEmpty { context.append(entries) }
+        end(&context)
     }
 
-    /// Removes the records from the queue, now that the results are stored.
-    mutating func end(_ context: inout SyncContext) {
-        lane.endStoring()
+    /// Removes the records from the queue.
+    private mutating func end(_ context: inout SyncContext) {
         // The wait for records that could not be looked up stays.
         if !keys.isEmpty { lane.succeed() }
         for key in keys { queue.remove(key) }
@@ -226,7 +220,7 @@ struct LookUpMachine: Sendable {
     /// Ignores the response to the request in flight; its records stay in the queue.
     mutating func abandonRequest(_ context: inout SyncContext) {
         lane.abandon(&context)
-        if !lane.isStoring { keys = [] }
+        keys = []
     }
 
     /// Forgets every look-up, because the zone is lost.

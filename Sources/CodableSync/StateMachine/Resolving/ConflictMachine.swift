@@ -6,7 +6,7 @@ struct ConflictMachine: Sendable {
     static var maximumGroup: Int { 50 }
 
     var lane = Lane(retry: .resolveRetry)
-    /// Records whose conflict is being resolved, or whose resolution is being stored.
+    /// Records whose conflict is being resolved.
     private var keys = RecordTable<Bool>()
 
     /// Whether no conflict is being resolved.
@@ -56,7 +56,8 @@ struct ConflictMachine: Sendable {
             entries += tell(of: result, &context)
             if isRoundTooMany(result, &deferred, &context) { deferring.append(item.key) }
         }
-        context.append(entries, then: .reconciled(results.map(\.item.key), deferring: deferring))
+        if !entries.isEmpty { context.append(entries) }
+        end(results.map(\.item.key), deferring: deferring, &deferred, &context)
     }
 
     /// Retries conflicts whose contents could not be loaded after a wait.
@@ -95,12 +96,12 @@ struct ConflictMachine: Sendable {
     ) -> [JournalEntry] {
         context.counts.countResolved()
         if let server = item.side?.edit ?? item.server {
-            context.journal.events.append(
+            context.log.events.append(
                 .conflictResolved(name: item.name, client: item.client, server: server, outcome)
             )
         } else {
             let isKept = outcome != .server
-            context.journal.events.append(.editOfDeleted(name: item.name, item.client, kept: isKept))
+            context.log.events.append(.editOfDeleted(name: item.name, item.client, kept: isKept))
         }
         guard outcome == .server else { return [] }
         let message =
@@ -131,8 +132,8 @@ struct ConflictMachine: Sendable {
         }
     }
 
-    /// Ends the resolution of these conflicts, now that it is stored.
-    mutating func end(
+    /// Ends the resolution of these conflicts.
+    private mutating func end(
         _ resolved: [RecordKey],
         deferring: [RecordKey],
         _ deferred: inout Deferred,
@@ -146,17 +147,11 @@ struct ConflictMachine: Sendable {
     }
 
     /// Resolves conflicts again later, because their resolutions could not be stored.
-    mutating func takeRefused(
-        _ refused: [RecordKey],
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
-    ) {
-        for key in refused {
-            keys[key] = nil
-            // The same conflicts are resolved again, and the repetition does not count.
-            deferred.forgetConflicts(of: key)
-        }
-        lane.backOff(after: .ofDisk, &context)
+    mutating func takeRefused(_ deferred: inout Deferred, _ context: inout SyncContext) {
+        // The same conflicts are resolved again, and the repetition does not count.
+        for key in keys.sortedKeys { deferred.forgetConflicts(of: key) }
+        keys = RecordTable()
+        lane.takeRefused(&context)
     }
 }
 

@@ -5,7 +5,7 @@ struct SendMachine: Sendable {
     var lane = Lane(retry: .sendRetry)
     private(set) var inFlight = InFlight()
     private(set) var isOverQuota = false
-    /// Whether the request has saved or deleted anything; its results are being stored.
+    /// Whether the request has saved or deleted anything.
     private var hasSucceeded = false
     private var planner: RequestPlanner
     /// Whether the app was notified of the exceeded quota; reset when a change is saved or deleted.
@@ -35,30 +35,15 @@ struct SendMachine: Sendable {
         planner.plan(candidates)
     }
 
-    /// Stores that a request is about to be made.
+    /// Sends a request.
+    ///
+    /// It is stored before it leaves, so that the server's copy is recognised as our own if the response is lost.
     mutating func begin(_ items: [SendItem], _ context: inout SyncContext) {
         inFlight = InFlight(items, from: context.state.sendQueue)
-        // Stored before it is sent, so that the server's copy is recognised as our own if the response is
-        // lost.
-        lane.beginStoring()
-        let request = context.nextNumber()
-        context.append(
-            [.sending(.began(items.map { SentContents(key: $0.key, handle: $0.handle) }))],
-            then: .send(request)
-        )
-    }
-
-    /// Sends the request, now that its contents are stored as being sent.
-    ///
-    /// - Parameters:
-    ///   - request: The request's number.
-    ///   - isReady: Whether requests for records are still allowed.
-    ///   - context: The context that the rooms share.
-    mutating func leave(_ request: RequestID, isReady: Bool, _ context: inout SyncContext) {
-        lane.endStoring()
-        guard isReady else { return inFlight = InFlight() }
+        let contents = items.map { SentContents(key: $0.key, handle: $0.handle) }
+        context.append([.sending(.began(contents))], by: .sending)
         context.emit(.sendBegan(count: inFlight.count))
-        lane.begin(.send(inFlight.items), number: request, &context)
+        lane.begin(.send(inFlight.items), &context)
     }
 
     mutating func take(
@@ -196,24 +181,8 @@ struct SendMachine: Sendable {
     }
 
     private mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
-        if entries.isEmpty {
-            inFlight = InFlight()
-            endSuccess()
-        } else {
-            lane.beginStoring()
-            context.append(entries, then: .sent)
-        }
-    }
-
-    /// Ends the request, now that its results are stored.
-    mutating func end(_ context: inout SyncContext) {
-        lane.endStoring()
+        if !entries.isEmpty { context.append(entries) }
         inFlight = InFlight()
-        endSuccess()
-    }
-
-    /// Resets the failure count if the request saved or deleted anything.
-    private mutating func endSuccess() {
         if hasSucceeded { lane.succeed() }
         hasSucceeded = false
     }
@@ -247,6 +216,6 @@ struct SendMachine: Sendable {
 
     mutating func abandonRequest(_ context: inout SyncContext) {
         lane.abandon(&context)
-        if !lane.isStoring { inFlight = InFlight() }
+        inFlight = InFlight()
     }
 }

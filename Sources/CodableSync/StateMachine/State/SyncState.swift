@@ -107,7 +107,6 @@ package struct SyncState: Sendable {
         records[key] = after
         types.move(key, from: before?.type, to: after?.type, records)
         count(key.zone, (after?.known == nil ? 0 : 1) - (before?.known == nil ? 0 : 1))
-        image?.keep(newest[key.zone], of: key.zone)
         if let known = after?.known, known.handle != before?.known?.handle,
             newest[key.zone]?.isNewer(than: known) != true
         {
@@ -177,7 +176,6 @@ package struct SyncState: Sendable {
 
     /// Forgets the newest known version of a zone, since the next zone may have another history.
     mutating func forgetNewestKnown(in zone: ZoneNumber) {
-        image?.keep(newest[zone], of: zone)
         newest[zone] = nil
         changeZone(zone) { $0.unfetched = [] }
     }
@@ -212,24 +210,9 @@ package struct SyncState: Sendable {
         if notes.count > Self.maximumNotes * 2 { notes.removeFirst(notes.count - Self.maximumNotes) }
     }
 
-    // MARK: Undoing changes
-
-    /// Starts recording the values that changes replace.
+    /// Starts recording what changes.
     mutating func beginImage() {
         image = StateImage(summary: summary)
-    }
-
-    mutating func endImage() -> StateImage {
-        defer { image = nil }
-        return image ?? StateImage()
-    }
-
-    /// Restores the values that do not belong to a single record.
-    mutating func restoreSummary(of image: StateImage) {
-        for former in image.zones.reversed() { zones[former.number] = former.zone }
-        summary = image.summary
-        for former in image.newest { newest[former.zone] = former.version }
-        notes.removeLast(min(image.noteCount, notes.count))
     }
 
     /// The number that marks the next delivery.

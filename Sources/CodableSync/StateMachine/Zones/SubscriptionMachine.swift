@@ -67,17 +67,7 @@ struct SubscriptionMachine: Sendable {
             let instant = context.now.monotonic + Self.validity
             context.actions.append(.setTimer(.subscriptionCheck, at: instant))
         }
-        if context.state.zone(zone).isSubscribed { return endFailures() }
-        lane.beginStoring()
-        context.append([.zones(.subscribed(zone))], then: .subscribed)
-    }
-
-    mutating func takeStored() {
-        lane.endStoring()
-        endFailures()
-    }
-
-    private mutating func endFailures() {
+        if !context.state.zone(zone).isSubscribed { context.append([.zones(.subscribed(zone))]) }
         lane.succeed()
         hasToldOfFailure = false
     }

@@ -53,7 +53,7 @@ struct ZoneMachine: Sendable {
 
     /// Whether the user has purged the zone and the app must decide what happens to the records.
     func isPurged(_ state: SyncState) -> Bool {
-        !lane.isStoring && state.zone(number).stage == .purged
+        state.zone(number).stage == .purged
     }
 
     mutating func take(_ input: ZoneInput, isOwnerConfirmed: Bool, _ context: inout SyncContext) {
@@ -83,7 +83,6 @@ struct ZoneMachine: Sendable {
         guard !lane.isBusy, !lane.isWaiting(at: context.now) else { return }
         switch context.state.zone(number).stage {
         case .purged: break
-        case .unknown where context.journal.isStoringPurgeAnswer: break
         case .unknown: lane.begin(.saveZone(mark: nil), &context)
         case .unreadable:
             // A different number each time, even after a restart with the same seed.
@@ -114,8 +113,8 @@ struct ZoneMachine: Sendable {
     }
 
     private mutating func store(_ entries: [ZoneEntry], _ context: inout SyncContext) {
-        lane.beginStoring()
-        context.append(entries.map { .zones($0) }, then: .zoneStored)
+        context.append(entries.map { .zones($0) })
+        if losses <= Self.maximumLosses { lane.resetBackoff() }
     }
 
     mutating func fail(_ error: CloudError, isOwnerConfirmed: Bool, _ context: inout SyncContext) {
@@ -171,10 +170,6 @@ struct ZoneMachine: Sendable {
         for wait in response.waits { context.applyRetryAfter(wait) }
         held = response
         if doubt == nil { doubt = CloudError(.changeTokenExpired) }
-    }
-
-    mutating func dropHeldResponse() {
-        held = nil
     }
 
     /// Whether the zone exists, and only the feed can show whether it was replaced.
@@ -291,9 +286,10 @@ struct ZoneMachine: Sendable {
 
     /// Keeps known records: no zone of this name was lost, so the held response is from the known zone.
     private mutating func keep(_ token: ChangeToken?, _ context: inout SyncContext) {
-        guard let token, token != context.state.summary.databaseToken else { return endDoubt(&context) }
-        lane.beginStoring()
-        context.append([.zones(.databaseToken(token))], then: .zoneExamined)
+        if let token, token != context.state.summary.databaseToken {
+            context.append([.zones(.databaseToken(token))])
+        }
+        endDoubt(&context)
     }
 
     /// Handles a zone loss reported by one of the lane's own requests.
@@ -311,10 +307,9 @@ struct ZoneMachine: Sendable {
         token: ChangeToken? = nil,
         _ context: inout SyncContext
     ) {
-        lane.beginStoring()
         unknownFeedErrors = 0
-        // Nothing is requested until the loss is stored.
-        doubt = doubt ?? CloudError(.zoneNotFound)
+        // It would be about a zone that the state no longer knows.
+        held = nil
         context.tell(.zoneLost)
         if reason == .deleted {
             for key in context.state.sortedKeys(in: number) { context.countForeignDeletion(key) }
@@ -327,17 +322,8 @@ struct ZoneMachine: Sendable {
                 .zones(.databaseToken(position)), .fact(.zoneLost(number, reason)),
                 context.note(.zoneLost, nil, message),
             ],
-            then: .zoneExamined
+            by: .zone
         )
-    }
-
-    mutating func takeStored() {
-        lane.endStoring()
-        if losses <= Self.maximumLosses { lane.resetBackoff() }
-    }
-
-    mutating func takeExamined(_ context: inout SyncContext) {
-        lane.endStoring()
         endDoubt(&context)
     }
 

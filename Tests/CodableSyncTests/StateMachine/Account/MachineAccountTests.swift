@@ -11,10 +11,10 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.calls(.start))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .available, userRecordName: "alice")
-        let actions = machine.feed(.account(.checked(request, .success(found))))
+        let actions = machine.run(.account(.checked(request, .success(found))))
         XCTAssertEqual(actions.entries, [.claimed(by: "alice")])
         XCTAssertEqual(actions.requests, [])
-        XCTAssertEqual(machine.feed(.signal(.reachable)).requests, [])
+        XCTAssertEqual(machine.run(.signal(.reachable)).requests, [])
         let stored = machine.commitAll()
         XCTAssertEqual(stored.requests, ["saveZone"])
         XCTAssertEqual(stored.events, [.accountChanged(from: nil, to: "alice")])
@@ -111,7 +111,7 @@ final class MachineAccountTests: MachineAccountTestCase {
             SyncAction.report($0)
         }
 
-        let asked = machine.feed(.account(.checked(request, .success(found))))
+        let asked = machine.run(.account(.checked(request, .success(found))))
         XCTAssertEqual(asked.entries, [.signedOut(removing: true)])
         XCTAssertEqual(asked.filter(told.contains), [])
         XCTAssertEqual(machine.commitAll().filter(told.contains), told)

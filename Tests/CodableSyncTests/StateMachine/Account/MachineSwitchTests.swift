@@ -188,13 +188,8 @@ final class MachineSwitchTests: MachineAccountTestCase {
             former.run(.signal(.changes(in: nil)))
             guard let fetch = former.fetchRequest else { return XCTFail("no fetch request") }
             var bare = former.machine
-            var actions = bare.handle(
-                .records(.fetched(fetch.id, .failure(CloudError(code)))),
-                at: former.now
-            )
-            for case .journal(.append(let batch, _, _, _)) in actions {
-                actions += bare.handle(.journal(.committed(batch)), at: former.now)
-            }
+            bare.handle(.records(.fetched(fetch.id, .failure(CloudError(code)))), at: former.now)
+            let actions = bare.endTurn(at: former.now)
             XCTAssertEqual(actions.requests, ["checkAccount"], code.name)
         }
     }

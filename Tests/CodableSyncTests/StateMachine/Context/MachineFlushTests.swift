@@ -6,7 +6,7 @@ import XCTest
 /// Which entries are flushed before anything depends on them, and which wait for the next flush.
 final class MachineFlushTests: MachineTestCase {
     private func flushes(_ actions: [SyncAction]) -> [Bool] {
-        actions.compactMap { if case .journal(.append(_, _, _, let flush)) = $0 { flush } else { nil } }
+        actions.compactMap { if case .store(let changes) = $0 { changes.mustFlush } else { nil } }
     }
 
     private var page: FetchedPage {
@@ -16,23 +16,25 @@ final class MachineFlushTests: MachineTestCase {
     }
 
     func testAQueuedChangeIsFlushed() {
-        XCTAssertEqual(flushes(machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))), [true])
+        XCTAssertEqual(flushes(machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))), [true])
     }
 
     /// After a power loss, a request that was sent is still recognized.
     func testAnAnnouncementIsFlushed() {
-        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
-        XCTAssertEqual(flushes(machine.commitNext()), [true])
+        machine.run(.calls(.stop))
+        machine.upload("A", 1)
+        let started = machine.restart()
+        XCTAssertEqual(started.requests.last, "send A=1@-")
+        XCTAssertTrue(flushes(started).last ?? false)
     }
 
     func testASaveIsNotFlushedByItself() {
         machine = .synced { $0.maximumItems = 1 }
         machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 1), .save("B", 2)])))
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        let actions = machine.feed(.records(.sent(machine.sendRequest?.id ?? 0, .success([saved]))))
-        XCTAssertEqual(flushes(actions), [false])
+        let actions = machine.run(.records(.sent(machine.sendRequest?.id ?? 0, .success([saved]))))
         // The next announcement is flushed, and the save with it.
-        XCTAssertEqual(flushes(machine.commitNext()), [true])
+        XCTAssertEqual(flushes(actions), [true])
         XCTAssertNil(machine.timers[.flush])
     }
 
@@ -40,23 +42,22 @@ final class MachineFlushTests: MachineTestCase {
         machine.know("A", 1)
         machine.delete("A")
         let deleted = SendResult(name: "A", handle: nil, outcome: .deleted)
-        let actions = machine.feed(.records(.sent(machine.sendRequest?.id ?? 0, .success([deleted]))))
+        let actions = machine.run(.records(.sent(machine.sendRequest?.id ?? 0, .success([deleted]))))
         XCTAssertEqual(flushes(actions), [true])
     }
 
     func testPagesAreFlushedAfterASecondOrWhenIdle() {
         machine.run(.signal(.changes(in: nil)))
         XCTAssertEqual(
-            flushes(machine.feed(.records(.fetched(machine.fetchRequest?.id ?? 0, .success(page))))),
+            flushes(machine.run(.records(.fetched(machine.fetchRequest?.id ?? 0, .success(page))))),
             [false]
         )
         XCTAssertEqual(machine.timers[.flush], machine.now.monotonic + .seconds(1))
-        XCTAssertEqual(flushes(machine.commitAll()), [], "the next page is being fetched")
         let start = machine
         XCTAssertEqual(flushes(machine.fireNext { $0 == .flush }), [true])
         machine = start
         let end = machine.answerFetch([.init("B", 2)], token: "2")
-        XCTAssertEqual(flushes(end), [false, true])
+        XCTAssertEqual(flushes(end), [true])
         XCTAssertNil(machine.timers[.flush])
     }
 
@@ -65,7 +66,7 @@ final class MachineFlushTests: MachineTestCase {
         machine.run(.calls(.start))
         machine.confirmAccount()
         machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
-        XCTAssertEqual(flushes(machine.feed(.subscribed(machine.setupRequest ?? 0, nil))), [false])
+        XCTAssertEqual(flushes(machine.run(.subscribed(machine.setupRequest ?? 0, nil))), [false])
     }
 
     /// An accepted element is flushed once its loop asks for the next element and there is none.
@@ -88,10 +89,9 @@ final class MachineFlushTests: MachineTestCase {
                 )
             )
         )
-        machine.commitNext()
-        XCTAssertEqual(machine.waiting.count, 1)
-        let actions = machine.failNextCommit()
-        XCTAssertEqual(actions.events, [.storageFailed("full")])
-        XCTAssertEqual(machine.waiting.count, 0)
+        let actions = machine.failNextCommit { $0.lines.lines.isEmpty }
+        XCTAssertEqual(actions.events.filter { $0 == .storageFailed("full") }.count, 1)
+        XCTAssertFalse(machine.isTurnOpen)
+        XCTAssertFalse(machine.machine.context.isUnflushed)
     }
 }

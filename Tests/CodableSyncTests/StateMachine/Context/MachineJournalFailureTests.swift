@@ -24,7 +24,7 @@ final class MachineJournalFailureTests: MachineTestCase {
             CallInput.retry(machine.newCall(), names: ["A"]), .discard(machine.newCall(), names: ["A"]),
             .resync(machine.newCall()),
         ] {
-            let requests = machine.feed(.calls(input)).requests
+            let requests = machine.run(.calls(input)).requests
             XCTAssertEqual(requests + machine.failNextCommit().requests.filter { $0 != "fetch 0" }, [])
             XCTAssertNotNil(machine.state["A"]?.pending?.parked)
         }
@@ -32,8 +32,8 @@ final class MachineJournalFailureTests: MachineTestCase {
 
     func testAnnouncementThatIsNotStoredSendsNothing() {
         machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
-        machine.commitNext()
-        let failed = machine.failNextCommit()
+        let failed = machine.failNextCommit { $0.entries.contains { if case .sending(.began) = $0 { true } else { false } } }
+        XCTAssertEqual(failed.answers, [.done])
         XCTAssertEqual(failed.requests, [])
         XCTAssertTrue(failed.events.contains(.storageFailed("full")))
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
@@ -59,7 +59,6 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.feed(.records(.sent(request.id, .success([saved]))))
         machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 2)])))
         let failed = machine.failNextCommit()
-        XCTAssertEqual(failed.first, .journal(.resume))
         XCTAssertEqual(failed.answers, [.failed(.storageFull("full"))])
         XCTAssertEqual(failed.conflicts, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 1)
@@ -68,20 +67,18 @@ final class MachineJournalFailureTests: MachineTestCase {
         XCTAssertEqual(machine.conflicts, [])
     }
 
-    /// The journal reports every failed batch, but the machine has already handled all of them with the
-    /// first.
-    func testBatchesThatFailWithAnEarlierOneAreHandledOnce() {
-        for number in 1...3 {
-            machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", UInt64(number))])))
+    /// Later calls for its record depend on the one that the disk refuses; others do not.
+    func testACallThatTheDiskRefusesTakesOnlyThoseForItsRecordWithIt() {
+        machine.run(.calls(.stop))
+        for (name, number) in [("A", 1), ("B", 2), ("A", 3), ("C", 4)] {
+            machine.feed(.calls(.enqueue(machine.newCall(), [.save(name, UInt64(number))])))
         }
-        let batches = machine.waiting.map(\.batch)
-        XCTAssertEqual(machine.failNextCommit().answers.count, 3)
-        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 4)])))
-        for batch in batches {
-            XCTAssertEqual(machine.feed(.journal(.commitFailed(batch, .storageFull("full")))), [])
-        }
-        XCTAssertEqual(machine.commitAll().answers, [.done])
-        XCTAssertEqual(machine.state["A"]?.pending?.handle, 4)
+        let refused = machine.failNextCommit { $0.keys.contains("A") }
+        let failed = CallAnswer.failed(.storageFull("full"))
+        XCTAssertEqual(refused.answers, [failed, .done, failed, .done])
+        XCTAssertEqual(machine.state.pendingNames, ["B", "C"])
+        machine.upload("A", 5)
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 5)
     }
 
     func testConflictIsResolvedAgainWhenItsResolutionIsNotStored() {

@@ -40,7 +40,7 @@ final class MachineStreamTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         machine.feed(.delivery(.streamRequested(1)))
         machine.feed(.delivery(.streamEnded(1)))
-        XCTAssertEqual(machine.feed(.delivery(.streamRequested(2))).delivered, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [])
         XCTAssertEqual(machine.commitAll().delivered, [])
         XCTAssertEqual(machine.fetch([.init("A", 2)], token: "2").delivered, [item("A", updated: 2)])
     }

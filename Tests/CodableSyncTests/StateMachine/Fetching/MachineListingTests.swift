@@ -39,7 +39,7 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 20, outcome: .saved(KnownVersion(6)))
-        XCTAssertEqual(machine.feed(.records(.sent(send.id, .success([saved])))).requests, [])
+        XCTAssertEqual(machine.run(.records(.sent(send.id, .success([saved])))).requests, [])
         XCTAssertEqual(machine.commitAll().requests, ["fetch known-A-1"])
         var next = KnownVersion(7)
         next.modified = KnownVersion(6).modified
@@ -149,7 +149,7 @@ final class MachineListingTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("n"), moreComing: false)
         page.records = [.init("A", 1)]
-        XCTAssertEqual(machine.feed(.records(.fetched(request.id, .success(page)))).delivered, [])
+        XCTAssertEqual(machine.run(.records(.fetched(request.id, .success(page)))).delivered, [])
         XCTAssertEqual(machine.failNextCommit().delivered, [])
         XCTAssertNotNil(machine.state["B"]?.known)
         XCTAssertTrue(machine.state.onlyZone.isListing)

@@ -161,7 +161,7 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         XCTAssertTrue(entries.contains { if case .calls(.queued) = $0 { true } else { false } })
         XCTAssertTrue(entries.contains { if case .sending(.parked) = $0 { true } else { false } })
         let batches = actions.compactMap { action -> [JournalEntry]? in
-            if case .journal(.append(_, let entries, _, _)) = action { entries } else { nil }
+            if case .store(let changes) = action { changes.entries } else { nil }
         }
         XCTAssertEqual(batches.first?.count, 3, "edit, reason and note are stored together")
         XCTAssertEqual(actions.answers, [.done])

@@ -34,7 +34,7 @@ final class MachineQueueTests: MachineTestCase {
 
     func testUploadIsAnsweredOnlyWhenItIsCommitted() {
         let call = machine.newCall()
-        XCTAssertEqual(machine.feed(.calls(.enqueue(call, [.save("A", 1)]))).answers, [])
+        XCTAssertEqual(machine.run(.calls(.enqueue(call, [.save("A", 1)]))).answers, [])
         XCTAssertEqual(machine.state.pendingCount, 1)
         XCTAssertEqual(machine.commitNext().answers, [.done])
     }

@@ -33,11 +33,7 @@ final class EntryFlushTests: XCTestCase {
             let now = Moment(monotonic: .zero, wall: JournalSamples.date)
             var context = SyncContext(state: SyncState(), configuration: MachineConfiguration(), at: now)
             context.append(entries)
-            guard case .journal(.append(_, _, _, flush: let flush))? = context.actions.first else {
-                XCTFail("\(entries)")
-                continue
-            }
-            XCTAssertEqual(flush, isFlushed, "\(entries)")
+            XCTAssertEqual(context.takeChanges().mustFlush, isFlushed, "\(entries)")
         }
     }
 }

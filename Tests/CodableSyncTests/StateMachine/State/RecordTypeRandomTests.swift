@@ -34,7 +34,7 @@ private struct TypeStory {
     /// The type that the entries gave each record last.
     private(set) var expected: [RecordKey: ExactName] = [:]
     /// The batches that can be undone, each with what was expected before it.
-    private var batches: [(image: StateImage, expected: [RecordKey: ExactName])] = []
+    private var batches: [(state: SyncState, expected: [RecordKey: ExactName])] = []
     private var random: SplitMix64
     private var lastHandle: UInt64 = 0
 
@@ -51,15 +51,14 @@ private struct TypeStory {
         case 0 where !batches.isEmpty:
             // The disk refuses a batch, and with it all later ones.
             let first = pick(batches.count)
-            state.restore(batches[first...].map(\.image))
+            state = batches[first].state
             expected = batches[first].expected
             batches.removeSubrange(first...)
         case 1: batches = []
         default:
-            let before = expected
-            state.beginImage()
+            let before = (state, expected)
             for _ in 0...pick(3) { apply() }
-            batches.append((state.endImage(), before))
+            batches.append(before)
         }
     }
 

@@ -86,21 +86,6 @@ final class ZoneKeyTests: XCTestCase {
         XCTAssertEqual(state.sortedKeys(of: nil), [])
     }
 
-    func testUndoRestoresEachZone() {
-        var state = state()
-        let before = (state[own], state[other], state.zones)
-        state.beginImage()
-        state.apply(.calls(.queued(own, type: "T", edit(4, base: 1))))
-        state.apply(.calls(.queued(other, type: "T", edit(5, base: 2))))
-        state.apply(.fact(.zoneLost(ZoneNumber(2), .deleted)))
-        state.apply(.zones(.registered(ZoneNumber(3), ZoneID(zoneName: "Y"))))
-        state.restore([state.endImage()])
-        XCTAssertEqual(state[own], before.0)
-        XCTAssertEqual(state[other], before.1)
-        XCTAssertEqual(state.zones, before.2)
-        XCTAssertEqual(state.brokenInvariants(), [])
-    }
-
     func testTheNewestVersionOfAnotherZoneStaysAWitness() {
         XCTAssertEqual(state().newestKnown, KnownVersion(2))
         XCTAssertEqual(state(.fact(.zoneLost(ZoneNumber(2), .deleted))).newestKnown, KnownVersion(1))

@@ -4,16 +4,18 @@ import XCTest
 
 @testable import CodableSync
 
-/// A state machine whose journal commits on command, with a log of its actions.
+/// A state machine whose turns end on command, with a log of its actions.
 ///
-/// Every array of actions goes through the same checks: nothing is answered, delivered or sent before the
-/// entries that it depends on are committed, and no lane has two requests.
+/// Every array of actions goes through the same checks: no call is answered twice, nothing is sent that is not
+/// stored, and no lane has two requests.
 struct MachineHarness {
     var machine: SyncStateMachine
     var now = Moment(monotonic: .seconds(100), wall: Date(timeIntervalSince1970: 1_800_000_000))
-    /// Batches that the journal has received but not committed.
-    private(set) var waiting: [(batch: BatchID, entries: [JournalEntry])] = []
-    /// All committed entries, in order.
+    /// The machine before the open turn.
+    private var before: SyncStateMachine?
+    /// The inputs of the open turn.
+    private var inputs: [SyncInput] = []
+    /// All stored entries, in order.
     private(set) var journal: [JournalEntry] = []
     private(set) var open: [RequestID: String] = [:]
     private(set) var fetchRequest: (id: RequestID, since: ChangeToken?)?
@@ -24,9 +26,6 @@ struct MachineHarness {
     /// The user to whose state the machine asks to switch.
     private(set) var switchTo: String?
     private(set) var timers: [SyncTimer: Duration] = [:]
-    /// The batch with the changes of each call.
-    private var batches: [CallID: BatchID] = [:]
-    private var committed: Set<BatchID> = []
     private var answered: Set<CallID> = []
     private var lastCall: CallID = 0
     /// Whether the database has a feed; if not, it says so when the machine reads it.
@@ -90,31 +89,27 @@ struct MachineHarness {
 
     var state: SyncState { machine.state }
 
-    /// The state without entries that are not committed yet.
-    var storedState: SyncState {
-        var state = machine.state
-        state.restore(machine.context.journal.uncommitted.map(\.image))
-        return state
+    /// The state without what the open turn has changed.
+    var storedState: SyncState { (before ?? machine).state }
+
+    var isTurnOpen: Bool { before != nil }
+
+    /// What the open turn would store.
+    var changes: TurnChanges {
+        var ended = machine
+        if case .store(let changes)? = ended.endTurn(at: now).first { return changes }
+        return TurnChanges()
     }
 
     // MARK: Feeding
 
-    /// Handles one input without committing anything.
-    @discardableResult
-    mutating func feed(_ input: SyncInput) -> [SyncAction] {
+    /// Handles one input in the open turn, which does not end.
+    mutating func feed(_ input: SyncInput) {
         end(input)
-        let actions = machine.handle(input, at: now)
+        if before == nil { before = machine }
+        inputs.append(input)
+        machine.handle(input, at: now)
         machine.assertInvariants(after: input)
-        for action in actions {
-            if case .calls(.enqueue(let call, _, _)) = input,
-                case .journal(.append(let batch, let entries, _, _)) = action,
-                entries.contains(where: { if case .calls(.queued) = $0 { true } else { false } })
-            {
-                batches[call] = batch
-            }
-            note(action)
-        }
-        return answerCheck(answerPosition(answerRenewal(actions, after: input)))
     }
 
     /// Without a feed, answers a read of the feed with an error.
@@ -124,57 +119,78 @@ struct MachineHarness {
         else { return actions }
         var actions = actions
         actions.remove(at: index)
-        return actions + feed(.zone(.databaseChanged(request, .failure(CloudError(.badDatabase)))))
+        return actions + run(.zone(.databaseChanged(request, .failure(CloudError(.badDatabase)))))
     }
 
     /// Confirms the user when the machine checks the account again.
-    private mutating func answerRenewal(_ actions: [SyncAction], after input: SyncInput) -> [SyncAction] {
-        switch input {
-        case .records, .journal(.committed), .zone(.saved), .subscribed: break
-        default: return actions
+    private mutating func answerRenewal(_ actions: [SyncAction], after inputs: [SyncInput]) -> [SyncAction] {
+        let isRenewal = inputs.contains { input in
+            switch input {
+            case .records, .zone(.saved), .subscribed: true
+            default: false
+            }
         }
-        guard answersRenewals, let user = machine.userRecordName,
+        guard isRenewal, answersRenewals, let user = machine.userRecordName,
             let index = actions.firstIndex(where: \.isAccountCheck),
             case .request(let request, _) = actions[index]
         else { return actions }
         var actions = actions
         actions.remove(at: index)
         let account = CloudAccount(status: .available, userRecordName: user)
-        return actions + feed(.account(.checked(request, .success(account))))
+        return actions + run(.account(.checked(request, .success(account))))
     }
 
-    /// Handles one input, and commits everything that follows.
+    /// Handles one input, and ends the turn.
     @discardableResult
     mutating func run(_ input: SyncInput) -> [SyncAction] {
-        feed(input) + commitAll()
+        feed(input)
+        return commitAll()
     }
 
+    /// Ends the open turn, and stores it.
     @discardableResult
     mutating func commitNext() -> [SyncAction] {
-        guard !waiting.isEmpty else { return [] }
-        let (batch, entries) = waiting.removeFirst()
-        journal += entries
-        committed.insert(batch)
-        return feed(.journal(.committed(batch)))
+        guard isTurnOpen else { return [] }
+        return finish(machine.endTurn(at: now))
     }
 
     @discardableResult
     mutating func commitAll() -> [SyncAction] {
         var actions: [SyncAction] = []
-        var rounds = 0
-        while !waiting.isEmpty, rounds < 200 {
-            actions += commitNext()
-            rounds += 1
-        }
-        if rounds >= 200 { faults.append("the machine never stops") }
+        for _ in 0..<200 where isTurnOpen { actions += commitNext() }
+        if isTurnOpen { faults.append("the machine never stops") }
         return actions
     }
 
+    /// Ends the open turn, which the disk refuses, if there is anything to store.
+    ///
+    /// - Parameters:
+    ///   - failure: Why.
+    ///   - isRefused: Which of the writes is refused, since each input is then tried by itself.
     @discardableResult
-    mutating func failNextCommit(_ failure: JournalFailure = .storageFull("full")) -> [SyncAction] {
-        guard !waiting.isEmpty else { return [] }
-        let (batch, _) = waiting.removeFirst()
-        return feed(.journal(.commitFailed(batch, failure)))
+    mutating func failNextCommit(
+        _ failure: JournalFailure = .storageFull("full"),
+        where isRefused: (TurnChanges) -> Bool = { _ in true }
+    ) -> [SyncAction] {
+        guard let before else { return [] }
+        if changes.isEmpty { return commitNext() }
+        var stored: [JournalEntry] = []
+        machine = before
+        let actions = machine.takeAgain(inputs, at: now) { changes in
+            if isRefused(changes) { return failure }
+            stored += changes.entries
+            return nil
+        }
+        journal += stored
+        return finish(actions)
+    }
+
+    private mutating func finish(_ actions: [SyncAction]) -> [SyncAction] {
+        let inputs = inputs
+        (before, self.inputs) = (nil, [])
+        machine.assertInvariants(after: inputs.last ?? .opened)
+        for action in actions { note(action) }
+        return answerCheck(answerPosition(answerRenewal(actions, after: inputs)))
     }
 
     mutating func advance(by duration: Duration) {
@@ -257,9 +273,8 @@ struct MachineHarness {
 
     private mutating func note(_ action: SyncAction) {
         switch action {
-        case .journal(.append(let batch, let entries, _, _)): waiting.append((batch, entries))
-        case .journal(.resume): waiting = []
-        case .journal(.keepContents), .report: break
+        case .store(let changes): journal += changes.entries
+        case .report: break
         case .request(let id, let request): note(request, id)
         case .reconcile(let items):
             if !conflicts.isEmpty { faults.append("two groups of conflicts") }
@@ -282,7 +297,7 @@ struct MachineHarness {
     }
 
     private mutating func noteDelivery(_ items: [DeliveryItem], to stream: StreamID) {
-        let stored = storedState
+        let stored = state
         let isLive = isLive(stream)
         for item in items {
             if isLive { folded[stream]?[item.name] = item.kind.handle }
@@ -303,7 +318,7 @@ struct MachineHarness {
         case .saveZone:
             begin(id, "setup")
             setupRequest = id
-            let zone = storedState.onlyZone.stage
+            let zone = state.onlyZone.stage
             if zone == .ready || zone == .purged { faults.append("a zone is saved while it is \(zone)") }
         case .readDatabaseChanges:
             begin(id, "setup")
@@ -314,7 +329,7 @@ struct MachineHarness {
         case .subscribe:
             begin(id, "subscription")
             setupRequest = id
-            if storedState.onlyZone.stage != .ready {
+            if state.onlyZone.stage != .ready {
                 faults.append("a zone is subscribed to before it is stored")
             }
         case .fetch(let since):
@@ -340,8 +355,6 @@ struct MachineHarness {
 
     private mutating func checkAnswer(_ call: CallID, _ answer: CallAnswer) {
         if !answered.insert(call).inserted { faults.append("call \(call) is answered twice") }
-        guard answer == .done, let batch = batches[call] else { return }
-        if !committed.contains(batch) { faults.append("call \(call) is answered before it is stored") }
     }
 }
 

@@ -73,12 +73,12 @@ extension [SyncAction] {
     }
 
     var entries: [JournalEntry] {
-        flatMap { if case .journal(.append(_, let entries, _, _)) = $0 { entries } else { [JournalEntry]() } }
+        flatMap { if case .store(let changes) = $0 { changes.entries } else { [JournalEntry]() } }
     }
 
     /// What the journal stores of these actions, in order.
     var lines: [StateLine] {
-        flatMap { if case .journal(.append(_, _, let lines, _)) = $0 { lines.lines } else { [StateLine]() } }
+        flatMap { if case .store(let changes) = $0 { changes.lines.lines } else { [StateLine]() } }
     }
 
     var answers: [CallAnswer] { compactMap { if case .answer(_, let answer) = $0 { answer } else { nil } } }

@@ -58,7 +58,7 @@ extension StampWorld {
         for id in requests.keys.sorted() {
             if case .fetch? = requests[id] { answer(id, faulty: false) }
         }
-        while !harness.waiting.isEmpty { commit() }
+        while harness.isTurnOpen { commit() }
     }
 
     mutating func fireTimer() {
@@ -73,7 +73,7 @@ extension StampWorld {
     /// Finishes everything in progress, without faults.
     mutating func settle() {
         for _ in 0..<300 {
-            if !harness.waiting.isEmpty {
+            if harness.isTurnOpen {
                 commit()
             } else if !harness.conflicts.isEmpty {
                 reconcile()

@@ -160,7 +160,7 @@ struct StampWorld {
     // MARK: The machine
 
     mutating func feed(_ input: SyncInput) {
-        take(harness.feed(input))
+        harness.feed(input)
         faults += harness.faults
     }
 
@@ -182,23 +182,24 @@ struct StampWorld {
                 decoding.append((items, endedCalls))
                 log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
-            case .journal(.append(let batch, let entries, _, _)): log.append("    stores \(batch) \(entries)")
+            case .store(let changes): log.append("    stores \(changes.entries)")
             default: break
             }
         }
     }
 
     mutating func commit() {
-        guard let batch = harness.waiting.first?.batch else { return }
-        batchCount += 1
-        if options.refusedBatches.contains(batchCount) { return failCommit() }
-        log.append("committed \(batch)")
+        guard harness.isTurnOpen else { return }
+        let changes = harness.changes
+        if !changes.isEmpty { batchCount += 1 }
+        if !changes.isEmpty, options.refusedBatches.contains(batchCount) { return failCommit() }
+        log.append("ends a turn")
         take(harness.commitNext())
     }
 
     mutating func failCommit() {
-        guard let batch = harness.waiting.first?.batch else { return }
-        log.append("refused \(batch)")
+        guard harness.isTurnOpen else { return }
+        log.append("refused")
         take(harness.failNextCommit())
         compareWithJournal()
     }

@@ -103,9 +103,9 @@ final class MachineZoneTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.feed(.records(.fetched(fetch.id, .failure(CloudError(.userDeletedZone)))))
-        XCTAssertEqual(machine.feed(.signal(.changes(in: nil))).requests, [])
+        XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
         let late = SendResult(name: "A", handle: 3, outcome: .saved(KnownVersion(10)))
-        XCTAssertEqual(machine.feed(.records(.sent(send.id, .success([late])))), [])
+        XCTAssertEqual(machine.run(.records(.sent(send.id, .success([late])))), [])
         XCTAssertEqual(machine.commitAll().requests, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
     }

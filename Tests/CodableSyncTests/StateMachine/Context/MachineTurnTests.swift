@@ -2,49 +2,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// Entries that are being stored: the cost of many concurrent calls, and the state that calls see.
-final class UncommittedBatchesTests: MachineTestCase {
-    private func batch(_ id: BatchID, _ entries: [JournalEntry]) -> UncommittedBatch {
-        UncommittedBatch(batch: id, entries: entries, then: .nothing)
-    }
-
-    private func queued(_ name: String, _ handle: UInt64) -> JournalEntry {
-        .queued(name: name, LocalChange(kind: .save(ContentHandle(handle), size: 1), edited: nil, base: nil))
-    }
-
-    func testBatchesAreRemovedInOrder() {
-        var batches = UncommittedBatches()
-        for id in BatchID(1)...500 { batches.append(batch(id, [queued("n\(id)", id)])) }
-        XCTAssertNil(batches.removeFirst(2))
-        for id in BatchID(1)...500 {
-            XCTAssertEqual(batches.removeFirst(id)?.entries, [queued("n\(id)", id)])
-            XCTAssertNil(batches.removeFirst(id))
-        }
-        XCTAssertTrue(batches.isEmpty)
-        XCTAssertEqual(batches.keptCount, 0)
-    }
-
-    func testARejectedBatchRemovesAllLaterOnes() {
-        var batches = UncommittedBatches()
-        for id in BatchID(1)...5 { batches.append(batch(id, [queued("A", id)])) }
-        XCTAssertNotNil(batches.removeFirst(1))
-        XCTAssertEqual(batches.removeAll(from: 3), [], "batch 3 is not the first")
-        XCTAssertEqual(batches.removeAll(from: 2).map(\.batch), [2, 3, 4, 5])
-        XCTAssertTrue(batches.isEmpty)
-    }
-
-    /// Removed entries are released.
-    func testMemoryStaysBoundedUnderConstantLoad() {
-        var batches = UncommittedBatches()
-        batches.append(batch(0, [.fetchedDeletion(name: "moved")]))
-        for id in 1...BatchID(5000) {
-            batches.append(batch(id, [queued("n\(id % 700)", id), .fetchedDeletion(name: "m\(id)")]))
-            if id > 50 { XCTAssertNotNil(batches.removeFirst(id - 51)) }
-            XCTAssertLessThanOrEqual(batches.keptCount, 200)
-        }
-        XCTAssertEqual(batches.count, 51)
-    }
-
+/// Inputs of one turn, and what they see of each other.
+final class MachineTurnTests: MachineTestCase {
     func testAnEditAfterAnUnstoredAnswerIsBasedOnIt() {
         machine.know("A", 1)
         machine.upload("A", 2)
@@ -227,7 +186,7 @@ final class UncommittedBatchesTests: MachineTestCase {
     }
 }
 
-/// A machine whose journal commits immediately, fast enough for thousands of rounds.
+/// A machine whose turns are stored immediately, fast enough for thousands of rounds.
 private struct MachineDriver {
     var machine: SyncStateMachine
     let now: Moment
@@ -242,18 +201,15 @@ private struct MachineDriver {
     }
 
     mutating func run(_ input: SyncInput) {
-        var inputs = [input]
-        while !inputs.isEmpty {
-            for action in machine.handle(inputs.removeFirst(), at: now) {
-                switch action {
-                case .journal(.append(let batch, _, _, _)): inputs.append(.journal(.committed(batch)))
-                case .request(let id, .send(let items)): send = (id, items)
-                case .request(let id, .fetch): fetch = id
-                case .setTimer(let timer, let instant): timers[timer] = instant
-                case .cancelTimer(let timer): timers[timer] = nil
-                case .answer: answers += 1
-                default: break
-                }
+        machine.handle(input, at: now)
+        for action in machine.endTurn(at: now) {
+            switch action {
+            case .request(let id, .send(let items)): send = (id, items)
+            case .request(let id, .fetch): fetch = id
+            case .setTimer(let timer, let instant): timers[timer] = instant
+            case .cancelTimer(let timer): timers[timer] = nil
+            case .answer: answers += 1
+            default: break
             }
         }
     }
@@ -285,8 +241,7 @@ private struct MachineDriver {
 
     var sizes: [Int] {
         [
-            timers.count, machine.calls.waiters.count, machine.context.journal.uncommitted.keptCount,
-            machine.deferred.queue.placeCount, machine.state.sendQueue.placeCount,
+            timers.count, machine.calls.waiters.count, machine.deferred.queue.placeCount, machine.state.sendQueue.placeCount,
             machine.state.deliveryQueue.placeCount, machine.sending.inFlight.count,
             machine.lookingUp.queue.placeCount, machine.delivering.streams.count, machine.state.notes.count,
         ]

@@ -1,0 +1,133 @@
+import RecordCoding
+
+/// Going on after a turn that could not be stored.
+extension SyncStateMachine {
+    /// Takes the inputs of a turn that could not be stored once more, each with a write of its own, so that one that
+    /// cannot be stored takes no other with it.
+    ///
+    /// The machine is as it was before the turn. A call whose write fails throws, and so do later calls for its
+    /// records, which depend on it. A response that cannot be stored counts as lost.
+    ///
+    /// - Parameters:
+    ///   - inputs: The inputs.
+    ///   - now: The current time.
+    ///   - store: Stores changes, and returns why they could not be stored, if so.
+    /// - Returns: What to do; everything that it depends on is stored.
+    package mutating func takeAgain(
+        _ inputs: [SyncInput],
+        at now: Moment,
+        storing store: (TurnChanges) -> JournalFailure?
+    ) -> [SyncAction] {
+        var actions: [SyncAction] = []
+        var refused = RecordTable<JournalFailure>()
+        for input in inputs {
+            let before = self
+            let failure = input.names.lazy.compactMap { refused[before.state.key($0)] }.first
+            handle(input, at: now)
+            let changes = context.takeChanges()
+            if let failure = failure ?? (changes.isEmpty ? nil : store(changes)) {
+                let wait = context.serverWait
+                self = before
+                context.now = now
+                for key in changes.keys { refused[key] = failure }
+                refuse(input, failure, wait)
+            } else if !changes.lines.lines.isEmpty {
+                delivering.takeStored()
+            }
+            actions += context.takeActions()
+        }
+        return actions + advanceAgain(storing: store)
+    }
+
+    private mutating func advanceAgain(storing store: (TurnChanges) -> JournalFailure?) -> [SyncAction] {
+        // A room that could not store what it began waits, so each begins at most once.
+        while true {
+            let before = self
+            advance()
+            let writers = context.log.writers
+            let changes = context.takeChanges()
+            guard !changes.isEmpty, let failure = store(changes) else { return context.takeActions() }
+            self = before
+            for writer in writers { refuse(writer, failure) }
+            tellRefusal(failure)
+            if writers.isEmpty { return context.takeActions() }
+        }
+    }
+
+    /// Handles an input that could not be stored.
+    private mutating func refuse(_ input: SyncInput, _ failure: JournalFailure, _ wait: ServerWait) {
+        context.isDroppingEntries = true
+        // The server ordered it, whether it can be stored or not.
+        context.keep(wait)
+        if let call = input.storedCall {
+            context.actions.append(.answer(call, .failed(failure.syncError)))
+        } else {
+            refuseFact(input)
+            tellRefusal(failure)
+        }
+        settle()
+        context.isDroppingEntries = false
+    }
+
+    private mutating func tellRefusal(_ failure: JournalFailure) {
+        context.emit(.storageFailed(failure.detail))
+        context.tell(.failed(failure.syncError, of: nil))
+    }
+
+    private mutating func refuseFact(_ input: SyncInput) {
+        switch input {
+        case .records(.fetched(let request, _)):
+            if fetching.lane.takes(request, &context) { fetching.takeRefused(&context) }
+        case .records(.lookedUp(let request, _)):
+            if lookingUp.lane.takes(request, &context) { lookingUp.takeRefused(&context) }
+        case .records(.sent(let request, _)):
+            if sending.lane.takes(request, &context) { sending.takeRefused(&context) }
+        case .zone(let input):
+            if zone.lane.takes(input.request, &context) { zone.lane.takeRefused(&context) }
+        case .subscribed(let request, _):
+            if subscription.lane.takes(request, &context) { subscription.lane.takeRefused(&context) }
+        case .account(.checked(let request, _)):
+            if account.lane.takes(request, &context) { account.lane.takeRefused(&context) }
+        case .reconciled: resolving.takeRefused(&deferred, &context)
+        case .timerFired(.flush): context.forgetFlush()
+        case .delivery(let input):
+            delivering.takeRefused()
+            delivering.take(input, &context)
+        // They change nothing that is stored.
+        default: take(input)
+        }
+    }
+
+    private mutating func refuse(_ writer: TurnLog.Writer, _ failure: JournalFailure) {
+        switch writer {
+        case .sending: sending.takeRefused(&context)
+        case .fetching: fetching.takeRefused(&context)
+        case .zone: zone.lane.takeRefused(&context)
+        case .delivering: delivering.takeRefused()
+        case .flush: context.forgetFlush()
+        }
+    }
+}
+
+extension SyncInput {
+    /// The call that returns once its changes are stored.
+    fileprivate var storedCall: CallID? {
+        guard case .calls(let input) = self else { return nil }
+        return switch input {
+        case .enqueue(let call, _, _), .retry(let call, _), .discard(let call, _), .resync(let call),
+            .resolvePurge(let call, _):
+            call
+        case .start, .stop, .deactivate, .sync, .decodeFailed, .abandoned: nil
+        }
+    }
+
+    /// The records that a call changes.
+    fileprivate var names: [String] {
+        guard case .calls(let input) = self else { return [] }
+        return switch input {
+        case .enqueue(_, let changes, _): changes.map(\.name)
+        case .retry(_, let names), .discard(_, let names): names
+        default: []
+        }
+    }
+}
