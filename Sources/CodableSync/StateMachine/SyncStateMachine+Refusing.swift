@@ -86,12 +86,12 @@ extension SyncStateMachine {
             if zone.lane.takes(input.request, &context) { zone.lane.takeRefused(&context) }
         case .subscribed(let request, _):
             if subscription.lane.takes(request, &context) { subscription.lane.takeRefused(&context) }
-        case .account(.checked(let request, _)):
+        case .account(.checked(let request, .success(let found))) where found.status == .available:
             if account.lane.takes(request, &context) { account.lane.takeRefused(&context) }
         case .reconciled: resolving.takeRefused(&deferred, &context)
         case .timerFired(.flush): context.forgetFlush()
         case .delivery(let input):
-            delivering.takeRefused()
+            delivering.takeRefused(&context)
             delivering.take(input, &context)
         // They change nothing that is stored.
         default: take(input)
@@ -103,7 +103,7 @@ extension SyncStateMachine {
         case .sending: sending.takeRefused(&context)
         case .fetching: fetching.takeRefused(&context)
         case .zone: zone.lane.takeRefused(&context)
-        case .delivering: delivering.takeRefused()
+        case .delivering: delivering.takeRefused(&context)
         case .flush: context.forgetFlush()
         }
     }

@@ -21,10 +21,11 @@ extension SyncStateMachine {
 
     /// Starts the request whose turn it is, if the slot is free.
     mutating func advanceRequests() {
+        if slot.isOverdue { advanceSending() }
+        slot.isOverdue = false
         advanceLookingUp()
         calls.endFetchPhases(after: fetching.endedRuns)
-        if slot.isSendsTurn || slot.isOverdue { advanceSending() }
-        slot.isOverdue = false
+        if slot.isSendsTurn { advanceSending() }
         advanceFetching()
         advanceSending()
     }

@@ -14,7 +14,9 @@ extension SyncStateMachine {
         case .itemRetry: deferred.takeTimer()
         case .sendDelay: sendDelay.takeTimer()
         case .resolveRetry: resolving.lane.timerFired()
-        case .deliverRetry: delivering.lane.timerFired()
+        case .deliverRetry:
+            delivering.lane.timerFired()
+            delivering.takeStored()
         case .serverWait: takeEndOfServerWait()
         case .poll: context.tell(.fetchWanted)
         // The machine notices by itself that the day is over.

@@ -74,7 +74,9 @@ package struct SyncStateMachine: Sendable {
         case .records(let response): takeResponse(response)
         case .sendLoadFailed(let request, let failure): sending.takeLoadFailed(request, failure, &context)
         case .reconciled(let results): resolving.take(results, &deferred, &context)
-        case .delivery(let input): delivering.take(input, &context)
+        case .delivery(let input):
+            delivering.takeStored()
+            delivering.take(input, &context)
         case .timerFired(let timer): takeTimer(timer)
         case .signal(let signal): takeSignal(signal)
         case .limitsChanged(let limits): takeLimits(limits)
@@ -83,14 +85,22 @@ package struct SyncStateMachine: Sendable {
 
     /// Starts all work that is possible now.
     ///
-    /// Each room decides from the state alone, so no input can be missed.
+    /// Each room decides from the state alone, so no input can be missed. What one changes may let another begin.
     mutating func advance() {
+        var changeCount = -1
+        while context.log.entries.count != changeCount {
+            changeCount = context.log.entries.count
+            advanceRooms()
+        }
+        advanceFlushing()
+        finishWaiters()
+        reportStatus()
+    }
+
+    private mutating func advanceRooms() {
         advanceSetup()
         advanceReconciling()
         advanceRequests()
         advanceDelivering()
-        advanceFlushing()
-        finishWaiters()
-        reportStatus()
     }
 }

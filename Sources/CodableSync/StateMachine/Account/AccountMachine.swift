@@ -136,7 +136,8 @@ struct AccountMachine: Sendable {
         let isNews = context.state.summary.signOut == nil
         context.append([context.configuration.removesOnSignOut ? .fact(.removed) : .account(.signedOut)])
         mustLookAgain = false
-        guard isNews else { return }
+        // If it could not be stored, it is tried again.
+        guard isNews, !context.isDroppingEntries else { return }
         formerUserToTell = nil
         context.emit(.accountChanged(from: owner, to: nil))
     }

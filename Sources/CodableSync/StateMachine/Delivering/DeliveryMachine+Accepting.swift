@@ -63,12 +63,13 @@ extension DeliveryMachine {
         for index in streams.indices { streams[index].forgetTaken(changes) }
     }
 
-    /// Hands out and accepts without storing it until something can be stored again.
-    mutating func takeRefused() {
+    /// Hands out and accepts without storing it until something else could be stored, or until the next attempt.
+    mutating func takeRefused(_ context: inout SyncContext) {
         isDiskRefusing = true
+        context.actions.append(.setTimer(.deliverRetry, at: context.nextTry(after: &diskBackoff)))
     }
 
-    /// Notes that changes could be stored.
+    /// Stores again what this room hands out and accepts.
     mutating func takeStored() {
         isDiskRefusing = false
     }

@@ -10,6 +10,7 @@ struct DeliveryMachine: Sendable {
     var unstored: [AcceptedChange] = []
     /// Whether the last write of this room failed, and nothing was stored since.
     var isDiskRefusing = false
+    var diskBackoff = Backoff()
     /// Whether streams of `changes` must deliver everything again after a `.reset`.
     var mustStartOver = false
     /// The records that the former process's live streams held, until they are stored as suspects.
@@ -76,7 +77,9 @@ struct DeliveryMachine: Sendable {
             takeOvertaken(stream, keys, isEmpty: isEmpty)
         case .loadFailed(let stream, let keys, let isEmpty):
             takeLoadFailed(stream, keys, isEmpty: isEmpty, &context)
-        case .storable: takeStored()
+        case .storable:
+            diskBackoff.reset()
+            takeStored()
         }
     }
 

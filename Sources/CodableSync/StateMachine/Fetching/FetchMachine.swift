@@ -12,8 +12,6 @@ struct FetchMachine: Sendable {
     private(set) var isRunning = false
     /// Whether the current fetch run has read a page.
     private(set) var isPastFirstPage = false
-    /// Whether the beginning of a full listing is stored with the turn, and its first page is next.
-    private var isListingBegun = false
     private var paging = PagingWatch()
     /// How often the change token expired since a fetch last reached the end.
     private var expiries = 0
@@ -47,13 +45,13 @@ struct FetchMachine: Sendable {
         if !isRunning { beginRun(&context) }
         if context.state.zone(zone).token == nil, context.state.knownCount(in: zone) > 0 {
             // A full listing begins: known records that it does not contain were deleted.
-            if !isListingBegun { context.append([.fetching(.listingBegan(zone))], by: .fetching) }
+            // Each time, as a version may have become known since it was last stored that one begins.
+            context.append([.fetching(.listingBegan(zone))], by: .fetching)
         }
         requestPage(&context)
     }
 
     private mutating func requestPage(_ context: inout SyncContext) {
-        isListingBegun = false
         context.tell(.pageRequested)
         lane.begin(.fetch(since: context.state.zone(zone).token), &context)
     }
@@ -76,7 +74,6 @@ struct FetchMachine: Sendable {
         lane.abandon(&context)
         // The feed is read from its beginning, so tokens that were seen before are expected again.
         paging = PagingWatch()
-        isListingBegun = true
         context.answer(call, afterStoring: [.fetching(.listingBegan(zone))])
     }
 
@@ -127,8 +124,7 @@ struct FetchMachine: Sendable {
             // The run starts over; known records stay until the listing is complete.
             paging = PagingWatch()
             context.emit(.listingBegan)
-            isListingBegun = true
-            context.append([.fetching(.listingBegan(zone))])
+                context.append([.fetching(.listingBegan(zone))])
             context.tell(.ownerDoubted)
             expiries += 1
             // The token expired repeatedly, so the next attempt waits.

@@ -172,14 +172,6 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 
-    func testStopBetweenAnnouncementAndRequestHoldsTheRequestBack() {
-        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 1)])))
-        machine.commitNext()
-        machine.feed(.calls(.stop))
-        XCTAssertEqual(machine.commitAll().requests, [])
-        XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=1@-"])
-    }
-
     /// LQ-18: starting the engine retries everything that waited when it was stopped.
     func testStartEndsEveryWait() {
         machine.upload("A", 1)

@@ -24,7 +24,7 @@ final class MachineStateFullTests: MachineTestCase {
     }
 
     func testAPageThatCannotBeStoredFailsTheCall() {
-        machine.feed(.calls(.sync(machine.newCall(), [.fetch, .send])))
+        machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 1)]

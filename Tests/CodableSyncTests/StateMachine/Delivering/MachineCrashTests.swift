@@ -46,18 +46,6 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertEqual(failed.events, [.storageFailed("full")])
     }
 
-    func testAChangeReplacedBeforeDeliveryIsDeliveredInItsNewVersion() {
-        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
-        machine.run(.signal(.changes(in: nil)))
-        machine.feed(.delivery(.streamRequested(1)))
-        guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        var page = FetchedPage(token: .init("2"), moreComing: false)
-        page.records = [.init("A", 3)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
-        XCTAssertEqual(machine.commitAll().delivered, [item("B", updated: 2)])
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item("A", updated: 3)])
-    }
-
     /// CR-11.
     func testChangesOfACrashedProcessAreDeliveredLastAndOneAtATime() {
         fetch(0..<3, token: "1")

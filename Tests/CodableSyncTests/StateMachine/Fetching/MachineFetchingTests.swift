@@ -31,7 +31,7 @@ final class MachineFetchingTests: MachineTestCase {
         page.records = [.init("A", 1), .init("B", 2)]
         let actions = machine.run(.records(.fetched(request.id, .success(page))))
         XCTAssertEqual(
-            actions.entries,
+            Array(actions.entries.prefix(3)),
             [
                 .fetched(name: "A", KnownVersion(1)), .fetched(name: "B", KnownVersion(2)),
                 .page(token: .init("1"), isComplete: false),

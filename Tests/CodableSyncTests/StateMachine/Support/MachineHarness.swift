@@ -190,7 +190,10 @@ struct MachineHarness {
         (before, self.inputs) = (nil, [])
         machine.assertInvariants(after: inputs.last ?? .opened)
         for action in actions { note(action) }
-        return answerCheck(answerPosition(answerRenewal(actions, after: inputs)))
+        var actions = answerCheck(answerPosition(answerRenewal(actions, after: inputs)))
+        // As the engine does.
+        if case .store? = actions.first, machine.isDiskRefusing { actions += run(.delivery(.storable)) }
+        return actions
     }
 
     mutating func advance(by duration: Duration) {
