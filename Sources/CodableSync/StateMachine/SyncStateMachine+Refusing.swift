@@ -5,38 +5,63 @@ extension SyncStateMachine {
     /// Takes the inputs of a turn that could not be stored once more, each with a write of its own, so that one that
     /// cannot be stored takes no other with it.
     ///
-    /// The machine is as it was before the turn. A call whose write fails throws, and so do later calls for its
+    /// The machine is as it was before the turn; a turn of one input is not tried again. A call whose write fails throws, and so do later calls for its
     /// records, which depend on it. A response that cannot be stored counts as lost.
     ///
     /// - Parameters:
     ///   - inputs: The inputs.
+    ///   - failure: Why the turn could not be stored.
     ///   - now: The current time.
     ///   - store: Stores changes, and returns why they could not be stored, if so.
     /// - Returns: What to do; everything that it depends on is stored.
     package mutating func takeAgain(
         _ inputs: [SyncInput],
+        after failure: JournalFailure,
         at now: Moment,
         storing store: (TurnChanges) -> JournalFailure?
     ) -> [SyncAction] {
+        // A single input is not tried again at once.
+        var known = inputs.count == 1 ? failure : nil
+        func tryStoring(_ changes: TurnChanges) -> JournalFailure? {
+            if changes.isEmpty { return nil }
+            defer { known = nil }
+            return known ?? store(changes)
+        }
         var actions: [SyncAction] = []
-        var refused = RecordTable<JournalFailure>()
+        var refused = Refusals()
         for input in inputs {
             let before = self
-            let failure = input.names.lazy.compactMap { refused[before.state.key($0)] }.first
+            let failure = failureBefore(input, refused)
             handle(input, at: now)
             let changes = context.takeChanges()
-            if let failure = failure ?? (changes.isEmpty ? nil : store(changes)) {
+            if let failure = failure ?? tryStoring(changes) {
                 let wait = context.serverWait
                 self = before
                 context.now = now
-                for key in changes.keys { refused[key] = failure }
+                for key in changes.keys { refused.records[key] = failure }
+                refused.last = failure
                 refuse(input, failure, wait)
             } else if !changes.lines.lines.isEmpty {
                 delivering.takeStored()
             }
             actions += context.takeActions()
         }
-        return actions + advanceAgain(storing: store)
+        return actions + advanceAgain(storing: tryStoring)
+    }
+
+    /// Why a call cannot be stored that depends on what could not be.
+    ///
+    /// One that found nothing to change may have found what is not stored.
+    private func failureBefore(_ input: SyncInput, _ refused: Refusals) -> JournalFailure? {
+        guard input.storedCall != nil, refused.last != nil else { return nil }
+        let names = input.names
+        if names.isEmpty { return refused.last }
+        return names.lazy.compactMap { refused.records[state.key($0)] }.first
+    }
+
+    private struct Refusals {
+        var records = RecordTable<JournalFailure>()
+        var last: JournalFailure?
     }
 
     private mutating func advanceAgain(storing store: (TurnChanges) -> JournalFailure?) -> [SyncAction] {
@@ -46,7 +71,7 @@ extension SyncStateMachine {
             advance()
             let writers = context.log.writers
             let changes = context.takeChanges()
-            guard !changes.isEmpty, let failure = store(changes) else { return context.takeActions() }
+            guard let failure = store(changes) else { return context.takeActions() }
             self = before
             for writer in writers { refuse(writer, failure) }
             tellRefusal(failure)
@@ -114,7 +139,7 @@ extension SyncInput {
     fileprivate var storedCall: CallID? {
         guard case .calls(let input) = self else { return nil }
         return switch input {
-        case .enqueue(let call, _, _), .retry(let call, _), .discard(let call, _), .resync(let call),
+        case .enqueue(let call, _, _, _), .retry(let call, _), .discard(let call, _), .resync(let call),
             .resolvePurge(let call, _):
             call
         case .start, .stop, .deactivate, .sync, .decodeFailed, .abandoned: nil
@@ -125,7 +150,7 @@ extension SyncInput {
     fileprivate var names: [String] {
         guard case .calls(let input) = self else { return [] }
         return switch input {
-        case .enqueue(_, let changes, _): changes.map(\.name)
+        case .enqueue(_, let changes, _, let left): changes.map(\.name) + left
         case .retry(_, let names), .discard(_, let names): names
         default: []
         }

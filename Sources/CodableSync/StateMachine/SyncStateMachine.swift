@@ -87,6 +87,8 @@ package struct SyncStateMachine: Sendable {
     ///
     /// Each room decides from the state alone, so no input can be missed. What one changes may let another begin.
     mutating func advance() {
+        // Nothing begins for a caller that has failed.
+        failWaiters()
         var changeCount = -1
         while context.log.entries.count != changeCount {
             changeCount = context.log.entries.count

@@ -21,12 +21,14 @@ extension SyncCore {
                     guard let one = found[named: version.name], one.value == nil else { return nil }
                     return one.failedRead
                 }
-                if !failures.isEmpty { process(.calls(.decodeFailed(failures))) }
+                tellUndecodable(failures)
                 count += failures.count
             }
         } catch {
             reportUnreadable("Can't read fetched records from the disk right now: \(error)")
         }
+        // They are reported before the call returns.
+        if count > 0 { await wait { $0.isStored || $0.machine == nil } }
         return count
     }
 
@@ -35,12 +37,19 @@ extension SyncCore {
         machine?.state[version.name]?.known?.handle == version.handle
     }
 
+    /// Reports versions that cannot be decoded, before the call returns that has found them.
+    func tellUndecodable(_ failures: [ReadVersion]) {
+        if failures.isEmpty { return }
+        process(.calls(.decodeFailed(failures)))
+        endTurn()
+    }
+
     /// Reports contents that cannot be decoded, once.
     func reportUndecodable<Value>(_ found: [ExactName: DecodedContents<Value>]) {
         let failures = found.sorted { $0.key < $1.key }.compactMap {
             $0.value.value == nil ? $0.value.failedRead : nil
         }
-        if !failures.isEmpty { process(.calls(.decodeFailed(failures))) }
+        tellUndecodable(failures)
     }
 
     /// Loads and decodes contents, in parts.

@@ -29,8 +29,9 @@ extension SyncCore {
                 case .edited(let edit)?: return change(to: edit, of: draft, ticket.date, &contents)
                 }
             }
-            // Even a call that changes nothing waits until the entries before it are stored.
-            return try await call(contents: contents, ticket) { .enqueue($0, changes) }
+            // Even a call that changes nothing waits until everything before it is stored.
+            let names = ticket.names.map(\.text)
+            return try await call(contents: contents, ticket) { .enqueue($0, changes, leaving: names) }
         }
     }
 

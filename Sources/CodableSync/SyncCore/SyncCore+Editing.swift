@@ -44,6 +44,7 @@ extension SyncCore {
         let names = bases.map(\.name)
         guard try current(names) == bases else { return false }
         var contents: [ContentHandle: Record] = [:]
+        let left = bases.indices.filter { index in !records.contains { $0.place == index } }.map { names[$0] }
         let changes = records.map { place, record in
             let handle = newHandle()
             contents[handle] = record
@@ -55,7 +56,7 @@ extension SyncCore {
                 basis: bases[place].on
             )
         }
-        try await call(contents: contents, ticket) { .enqueue($0, changes) }
+        try await call(contents: contents, ticket) { .enqueue($0, changes, leaving: left) }
         return true
     }
 

@@ -108,7 +108,7 @@ extension SyncCore {
     private func report(_ undecodable: [ReadVersion], readIn began: Int) throws -> Bool {
         guard session == began else { return false }
         guard machine != nil else { throw SyncError.closed }
-        if !undecodable.isEmpty { process(.calls(.decodeFailed(undecodable))) }
+        tellUndecodable(undecodable)
         return true
     }
 }

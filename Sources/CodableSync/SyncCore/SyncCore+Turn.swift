@@ -132,7 +132,7 @@ extension SyncCore {
         files.forget(ended.turn.contents)
         if let failure {
             note(failure, of: ended.changes)
-            takeAgain(ended.turn, files)
+            takeAgain(ended.turn, failure, files)
         } else {
             note(nil, of: ended.changes)
             // A call reads its own write, so this comes before its answer.
@@ -148,7 +148,7 @@ extension SyncCore {
     }
 
     /// Handles the inputs of a turn that could not be stored, and those since, one at a time.
-    private func takeAgain(_ ended: Turn, _ files: OpenFiles) {
+    private func takeAgain(_ ended: Turn, _ failure: JournalFailure, _ files: OpenFiles) {
         guard let before = ended.before, machine != nil else { return }
         let next = turn
         turn = Turn()
@@ -156,7 +156,7 @@ extension SyncCore {
         contents.merge(ended.contents) { $1 }
         contents.merge(next.contents) { $1 }
         var machine = before.machine
-        let actions = machine.takeAgain(ended.inputs + next.inputs, at: now) { changes in
+        let actions = machine.takeAgain(ended.inputs + next.inputs, after: failure, at: now) { changes in
             let failure = files.writeBlocking([batch(changes, contents)])
             note(failure, of: changes)
             return failure
@@ -268,7 +268,9 @@ private struct EndedTurn: Sendable {
     var turn: Turn
     var actions: [SyncAction]
 
-    var changes: TurnChanges { if case .store(let changes)? = actions.first { changes } else { TurnChanges() } }
+    var changes: TurnChanges {
+        if case .store(let changes)? = actions.first { changes } else { TurnChanges() }
+    }
 }
 
 extension SyncAction {

@@ -28,6 +28,7 @@ class AccountScenariosMeeting: AccountScenario {
         decision.release()
         try await discard.value
         _ = try await run.value
+        try await phone.engine.sync()
         let bob = try await phone.shown()
         XCTAssertEqual(bob, [])
         phone.account.signIn("alice")
@@ -218,13 +219,12 @@ class AccountScenariosMeeting: AccountScenario {
         }
         let engine = phone.engine
         try await quiet(phone.device)
-        let writing = files.hold(.append)
-        let upload = Task { try await engine.upload(Note("x", "of whoever comes first")) }
-        await writing.reached()
+        try await engine.upload(Note("x", "of whoever comes first"))
+        let claiming = files.hold(.append)
         phone.account.signIn("alice")
+        await claiming.reached()
         phone.account.signIn("bob")
-        writing.release()
-        try await upload.value
+        claiming.release()
         try await quiet(phone.device)
         XCTAssertFalse(phone.account.told("bob").flatMap(\.zonesToSave).isEmpty, "bob's zone is created")
         var shown = try await phone.shown()

@@ -93,6 +93,7 @@ final class UnreadableContentsScenarios: StateFileScenario {
             let edited = try await prepare("p2", adding: names)
             let device = try open(files)
             _ = try await device.engine.allModels()
+            await device.engine.waitUntilIdle()
             let told = undecodable(device)
             XCTAssertEqual(told.count, 1, "\(names): \(told)")
             XCTAssertTrue(told.first?.hasPrefix("known1: The stored contents cannot be read") == true, names)

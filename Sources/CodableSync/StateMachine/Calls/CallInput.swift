@@ -7,8 +7,9 @@ package enum CallInput: Equatable, Sendable {
     case deactivate(CallID)
     /// The app uploads, edits or deletes; either all changes are queued or none.
     ///
-    /// The changes may be a part of the models that the app had before its first sync.
-    case enqueue(CallID, [NewChange], partOf: InitialModels? = nil)
+    /// The changes may be a part of the models that the app had before its first sync. The names are those of
+    /// records that the call leaves as it found them.
+    case enqueue(CallID, [NewChange], partOf: InitialModels? = nil, leaving: [String] = [])
     /// A call waits until everything is sent and fetched.
     case sync(CallID, SyncParts)
     case retry(CallID, names: [String])

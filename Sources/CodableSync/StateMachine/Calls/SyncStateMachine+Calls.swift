@@ -7,7 +7,7 @@ extension SyncStateMachine {
         case .start: start()
         case .stop: stop()
         case .deactivate(let call): deactivate(call)
-        case .enqueue(let call, let changes, let part): enqueue(call, changes, partOf: part)
+        case .enqueue(let call, let changes, let part, _): enqueue(call, changes, partOf: part)
         case .sync(let call, let parts): sync(call, parts)
         case .retry(let call, let names): retry(call, names)
         case .discard(let call, let names): discard(call, names)
@@ -206,12 +206,20 @@ extension SyncStateMachine {
         return nil
     }
 
+    /// Ends the calls that have failed.
+    mutating func failWaiters() {
+        if !calls.waiters.isEmpty { endWaiters(isQuiet: false, isSent: false) }
+    }
+
     /// Ends the calls whose work is done.
     mutating func finishWaiters() {
         if calls.waiters.isEmpty { return }
         let isQuiet = lookingUp.isDone(at: context.now) ? resolving.isDone(context) : false
         let isSendAwaited = calls.waiters.contains { $0.wantsSend ? $0.fetchRun == nil : false }
-        let isSent = isQuiet && isSendAwaited ? isSendingDone : false
+        endWaiters(isQuiet: isQuiet, isSent: isQuiet && isSendAwaited ? isSendingDone : false)
+    }
+
+    private mutating func endWaiters(isQuiet: Bool, isSent: Bool) {
         let general = failureOfEveryCall
         let mayFail = isPurgeStored
         calls.finish(isQuiet: isQuiet, isSent: isSent, &context) { waiter in

@@ -60,7 +60,9 @@ extension SyncContext {
             emit(.parked(recordName: key.recordName, reason))
         case .fact(.readable):
             for key in state.tooNewQueue.keys {
-                if let last = state[key]?.lastKnown { actions.append(.report(state.eventOfTooNew(key, last))) }
+                if let last = state[key]?.lastKnown {
+                    actions.append(.report(state.eventOfTooNew(key, last)))
+                }
             }
         case .account(.signedOut), .fact(.removed): tell(.signedOut)
         case .fact(.accepted(let changes)): tell(.accepted(changes))
@@ -76,7 +78,7 @@ extension SyncContext {
 
     /// Flushes what was stored without a flush.
     mutating func flushRest(by writer: TurnLog.Writer? = nil) {
-        guard isUnflushed else { return }
+        guard isUnflushed || !log.entries.isEmpty, !log.mustFlush else { return }
         log.mustFlush = true
         if let writer { log.writers.append(writer) }
     }

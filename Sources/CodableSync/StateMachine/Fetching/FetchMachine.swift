@@ -124,7 +124,7 @@ struct FetchMachine: Sendable {
             // The run starts over; known records stay until the listing is complete.
             paging = PagingWatch()
             context.emit(.listingBegan)
-                context.append([.fetching(.listingBegan(zone))])
+            context.append([.fetching(.listingBegan(zone))])
             context.tell(.ownerDoubted)
             expiries += 1
             // The token expired repeatedly, so the next attempt waits.

@@ -240,7 +240,8 @@ private struct MachineDriver {
 
     var sizes: [Int] {
         [
-            timers.count, machine.calls.waiters.count, machine.deferred.queue.placeCount, machine.state.sendQueue.placeCount,
+            timers.count, machine.calls.waiters.count, machine.deferred.queue.placeCount,
+            machine.state.sendQueue.placeCount,
             machine.state.deliveryQueue.placeCount, machine.sending.inFlight.count,
             machine.lookingUp.queue.placeCount, machine.delivering.streams.count, machine.state.notes.count,
         ]

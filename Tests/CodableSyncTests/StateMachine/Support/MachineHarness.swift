@@ -176,7 +176,7 @@ struct MachineHarness {
         if changes.isEmpty { return commitNext() }
         var stored: [JournalEntry] = []
         machine = before
-        let actions = machine.takeAgain(inputs, at: now) { changes in
+        let actions = machine.takeAgain(inputs, after: failure, at: now) { changes in
             if isRefused(changes) { return failure }
             stored += changes.entries
             return nil
