@@ -64,6 +64,11 @@ package struct SyncStateMachine: Sendable {
         return changes.isEmpty ? actions : [.store(changes)] + actions
     }
 
+    /// Takes the answers of an open turn that ends with the state.
+    package mutating func takeAnswers() -> [SyncAction] {
+        context.takeActions().filter { if case .answer = $0 { true } else { false } }
+    }
+
     mutating func take(_ input: SyncInput) {
         switch input {
         case .opened: break

@@ -54,17 +54,21 @@ extension SyncCore {
             opened.store.close()
             throw error
         }
+        // What the former user's last turns answer is answered before.
+        while !isStored, machine != nil { await wait { $0.isStored || $0.machine == nil } }
         // Tasks that still read the former user's closed files are ignored from now on, because of their
         // session.
+        storing.isPaused = true
         session += 1
         notifyWatchers()
-        storing.isClosed = true
         await files.close(keepsDirectory: true)
-        guard case .switching = phase, let former = machine else {
+        guard case .switching = phase, var former = machine else {
             opened.close()
             throw SyncError.closed
         }
         resources.endRequests()
+        // The app may have stopped the engine in the meantime.
+        perform(former.takeAnswers(), StoredContents())
         adopt(opened, SyncStateMachine(goingOnFrom: former, state: opened.state, at: now))
         process(.opened)
         reportSwitch()

@@ -21,8 +21,10 @@ struct Storing {
     var view: StateView?
     /// Whether the end of the open turn waits for the jobs before it.
     var isScheduled = false
-    /// Whether nothing is handled or stored any more.
+    /// Whether nothing is handled any more.
     var isClosed = false
+    /// Whether nothing is stored, because another user's state replaces this one.
+    var isPaused = false
     /// When to retry removing records from the files; `nil` if the files hold no removed records.
     var removal: Removal?
     /// Whether records are being removed from the files.
@@ -92,7 +94,7 @@ extension SyncCore {
     /// Ends the open turn, unless the former one is being stored.
     func endTurn() {
         storing.isScheduled = false
-        while storing.view == nil, !turn.inputs.isEmpty, let files {
+        while storing.view == nil, !storing.isPaused, !turn.inputs.isEmpty, let files {
             guard let actions = machine?.endTurn(at: now) else { break }
             noteHeld([:], heldBefore: true)
             inspect()
@@ -128,6 +130,8 @@ extension SyncCore {
         _ events: StoredContents,
         _ files: OpenFiles
     ) {
+        // After a crash, nothing follows from it.
+        guard machine != nil else { return }
         let view = storing.view
         files.forget(ended.turn.contents)
         if let failure {

@@ -49,7 +49,7 @@ final class FullStateDiskTests: EngineScenario {
         let upload = Task { try await engine.upload(Note("A", "refused")) }
         await barrier.reached()
         let send = Task { try await engine.sendChanges() }
-        await engine.reach("the send waits") { $0.waiterCount == 1 }
+        await engine.reach("the send waits", withinTurns: true) { $0.waiterCount == 1 }
         barrier.open()
         let result = await upload.result
         XCTAssertThrowsError(try result.get())

@@ -23,7 +23,7 @@ class AccountScenariosMeeting: AccountScenario {
         await decision.reached()
         let engine = phone.engine
         let discard = Task { try await engine.discard(named: ["a-1"]) }
-        await engine.reach("the discard waits for the disk") { !$0.turn.inputs.isEmpty }
+        await engine.reach("the discard waits for the disk", withinTurns: true) { !$0.turn.inputs.isEmpty }
         phone.account.signIn("bob")
         decision.release()
         try await discard.value

@@ -204,7 +204,7 @@ class AccountScenariosRemoving: AccountScenario {
         await removal.reached()
         let engine = phone.engine
         let upload = Task { try await engine.upload(Note("a", "new")) }
-        await engine.reach("the upload waits for the disk") { !$0.turn.inputs.isEmpty }
+        await engine.reach("the upload waits for the disk", withinTurns: true) { !$0.turn.inputs.isEmpty }
         removal.release()
         try await upload.value
         try await quiet(phone.device)

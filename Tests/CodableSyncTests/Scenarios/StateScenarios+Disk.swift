@@ -201,7 +201,7 @@ extension StateScenarios {
         XCTAssertEqual(model, Note("first"))
         let names = try await phone.pendingNames()
         XCTAssertEqual(names.prefix(2), ["first", "held"])
-        await engine.reach("all uploads have begun") { $0.waitingCallCount == 51 }
+        await engine.reach("all uploads have begun", withinTurns: true) { $0.waitingCallCount == 51 }
         disk.release()
         try await held.value
         for other in others { try await other.value }

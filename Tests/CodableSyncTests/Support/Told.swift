@@ -95,15 +95,19 @@ final class Told<Value>: Sendable {
 }
 
 extension SyncEngine {
-    /// Returns once a condition on the core is true.
+    /// Returns once a condition on the core is true between two turns, or within one.
     func reach(
         _ what: String,
+        withinTurns: Bool = false,
         file: StaticString = #filePath,
         line: UInt = #line,
         _ condition: @escaping @Sendable (isolated SyncCore) -> Bool
     ) async {
         let isTrue = await waiting(for: what, else: true, file: file, line: line) {
-            await core.wait(until: condition)
+            await core.wait { core in
+                let isBetweenTurns = core.turn.inputs.isEmpty && core.storing.view == nil
+                return (withinTurns || isBetweenTurns) && condition(core)
+            }
         }
         XCTAssertTrue(isTrue, "the engine was closed before: \(what)", file: file, line: line)
     }
