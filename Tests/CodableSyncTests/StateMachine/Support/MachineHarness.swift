@@ -12,11 +12,11 @@ struct MachineHarness {
     var machine: SyncStateMachine
     var now = Moment(monotonic: .seconds(100), wall: Date(timeIntervalSince1970: 1_800_000_000))
     /// The machine before the open turn.
-    private var before: SyncStateMachine?
+    var before: SyncStateMachine?
     /// The inputs of the open turn.
-    private var inputs: [SyncInput] = []
+    var inputs: [SyncInput] = []
     /// All stored entries, in order.
-    private(set) var journal: [JournalEntry] = []
+    var journal: [JournalEntry] = []
     private(set) var open: [RequestID: String] = [:]
     private(set) var fetchRequest: (id: RequestID, since: ChangeToken?)?
     private(set) var sendRequest: (id: RequestID, items: [SendItem])?
@@ -37,7 +37,7 @@ struct MachineHarness {
     /// The contents that the elements of each live stream give, by record.
     private(set) var folded: [StreamID: [String: ContentHandle]] = [:]
     /// Violations found by the checks.
-    private(set) var faults: [String] = []
+    var faults: [String] = []
 
     init(state: SyncState = SyncState(), _ change: (inout MachineConfiguration) -> Void = { _ in }) {
         var configuration = MachineConfiguration()
@@ -89,31 +89,8 @@ struct MachineHarness {
 
     var state: SyncState { machine.state }
 
-    /// The state without what the open turn has changed.
-    var storedState: SyncState { (before ?? machine).state }
-
-    var isTurnOpen: Bool { before != nil }
-
-    /// What the open turn would store.
-    var changes: TurnChanges {
-        var ended = machine
-        if case .store(let changes)? = ended.endTurn(at: now).first { return changes }
-        return TurnChanges()
-    }
-
-    // MARK: Feeding
-
-    /// Handles one input in the open turn, which does not end.
-    mutating func feed(_ input: SyncInput) {
-        end(input)
-        if before == nil { before = machine }
-        inputs.append(input)
-        machine.handle(input, at: now)
-        machine.assertInvariants(after: input)
-    }
-
     /// Without a feed, answers a read of the feed with an error.
-    private mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
+    mutating func answerPosition(_ actions: [SyncAction]) -> [SyncAction] {
         guard !hasFeed, machine.zone.doubt == nil, let request = setupRequest,
             let index = actions.firstIndex(of: .request(request, .readDatabaseChanges(since: nil)))
         else { return actions }
@@ -123,7 +100,7 @@ struct MachineHarness {
     }
 
     /// Confirms the user when the machine checks the account again.
-    private mutating func answerRenewal(_ actions: [SyncAction], after inputs: [SyncInput]) -> [SyncAction] {
+    mutating func answerRenewal(_ actions: [SyncAction], after inputs: [SyncInput]) -> [SyncAction] {
         let isRenewal = inputs.contains { input in
             switch input {
             case .records, .zone(.saved), .subscribed: true
@@ -138,62 +115,6 @@ struct MachineHarness {
         actions.remove(at: index)
         let account = CloudAccount(status: .available, userRecordName: user)
         return actions + run(.account(.checked(request, .success(account))))
-    }
-
-    /// Handles one input, and ends the turn.
-    @discardableResult
-    mutating func run(_ input: SyncInput) -> [SyncAction] {
-        feed(input)
-        return commitAll()
-    }
-
-    /// Ends the open turn, and stores it.
-    @discardableResult
-    mutating func commitNext() -> [SyncAction] {
-        guard isTurnOpen else { return [] }
-        return finish(machine.endTurn(at: now))
-    }
-
-    @discardableResult
-    mutating func commitAll() -> [SyncAction] {
-        var actions: [SyncAction] = []
-        for _ in 0..<200 where isTurnOpen { actions += commitNext() }
-        if isTurnOpen { faults.append("the machine never stops") }
-        return actions
-    }
-
-    /// Ends the open turn, which the disk refuses, if there is anything to store.
-    ///
-    /// - Parameters:
-    ///   - failure: Why.
-    ///   - isRefused: Which of the writes is refused, since each input is then tried by itself.
-    @discardableResult
-    mutating func failNextCommit(
-        _ failure: JournalFailure = .storageFull("full"),
-        where isRefused: (TurnChanges) -> Bool = { _ in true }
-    ) -> [SyncAction] {
-        guard let before else { return [] }
-        if changes.isEmpty { return commitNext() }
-        var stored: [JournalEntry] = []
-        machine = before
-        let actions = machine.takeAgain(inputs, after: failure, at: now) { changes in
-            if isRefused(changes) { return failure }
-            stored += changes.entries
-            return nil
-        }
-        journal += stored
-        return finish(actions)
-    }
-
-    private mutating func finish(_ actions: [SyncAction]) -> [SyncAction] {
-        let inputs = inputs
-        (before, self.inputs) = (nil, [])
-        machine.assertInvariants(after: inputs.last ?? .opened)
-        for action in actions { note(action) }
-        var actions = answerCheck(answerPosition(answerRenewal(actions, after: inputs)))
-        // As the engine does.
-        if case .store? = actions.first, machine.isDiskRefusing { actions += run(.delivery(.storable)) }
-        return actions
     }
 
     mutating func advance(by duration: Duration) {
@@ -238,7 +159,7 @@ struct MachineHarness {
 
     // MARK: The mechanical checks
 
-    private mutating func end(_ input: SyncInput) {
+    mutating func end(_ input: SyncInput) {
         switch input {
         case .account(.checked(let id, _)), .zone(.databaseChanged(let id, _)): close(id)
         case .zone(.saved(let id, _)), .subscribed(let id, _): close(id)
@@ -274,7 +195,7 @@ struct MachineHarness {
         }
     }
 
-    private mutating func note(_ action: SyncAction) {
+    mutating func note(_ action: SyncAction) {
         switch action {
         case .store(let changes): journal += changes.entries
         case .report: break
