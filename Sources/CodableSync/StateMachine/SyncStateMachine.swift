@@ -64,9 +64,13 @@ package struct SyncStateMachine: Sendable {
         return changes.isEmpty ? actions : [.store(changes)] + actions
     }
 
-    /// Takes the answers of an open turn that ends with the state.
+    /// Takes the answers of an open turn that ends with the state, and is not stored.
     package mutating func takeAnswers() -> [SyncAction] {
-        context.takeActions().filter { if case .answer = $0 { true } else { false } }
+        let isStored = context.log.entries.isEmpty
+        return context.takeActions().compactMap { action in
+            guard case .answer(let call, let answer) = action else { return nil }
+            return answer == .done && !isStored ? .answer(call, .failed(SyncError(.userChanged))) : action
+        }
     }
 
     mutating func take(_ input: SyncInput) {

@@ -48,8 +48,8 @@ extension SyncCore {
             // The other user's state could not be opened; the cause may no longer exist.
             process(.account(.switchWanted))
             endTurn()
-            await wait { $0.storing.view == nil || $0.machine == nil }
-            guard case .switching = phase else { return true }
+            await wait { if case .switching = $0.phase { true } else { $0.isStored || $0.machine == nil } }
+            guard case .switching = phase else { return machine?.isForAnotherUser != true }
         }
         return false
     }

@@ -66,15 +66,18 @@ extension SyncCore {
         return try await newView()
     }
 
-    private func newView() throws -> StateView {
-        guard let machine, let files else { throw SyncError.closed }
-        return StateView(session: session, records: machine.state.recordView, files: files)
+    /// What the first turn publishes, or what is stored of a state that another user's is to replace.
+    private func newView() async throws -> StateView {
+        await wait { $0.published.withLock { $0 != nil } || !$0.publishes }
+        if let view = published.withLock({ $0 }) { return view }
+        guard let stored = turn.before?.machine ?? machine, let files else { throw SyncError.closed }
+        return StateView(session: session, records: stored.state.recordView, files: files)
     }
 
     /// The view whose rows are written, which may not be published yet.
-    private func writtenView(behind former: StateView) throws -> StateView {
-        guard session == former.session, let storing = storing.view else { return try newView() }
-        return storing
+    private func writtenView(behind former: StateView) async throws -> StateView {
+        if session == former.session, let storing = storing.view { return storing }
+        return try await newView()
     }
 
     private nonisolated func isCurrent(_ began: Int) async -> Bool {
@@ -93,10 +96,14 @@ extension SyncCore {
         )
     }
 
-    /// Publishes a view, unless another user's state is to be opened: reads wait for it.
+    /// Whether reads see what turns publish: not while another user's state is to be opened, for which they wait.
+    private var publishes: Bool {
+        if case .open = phase { machine?.isForAnotherUser == false } else { false }
+    }
+
     func publish(_ view: StateView?) {
-        let isOpen = if case .open = phase { machine?.isForAnotherUser == false } else { false }
-        published.withLock { $0 = isOpen ? view : nil }
+        let publishes = publishes
+        published.withLock { $0 = publishes ? view : nil }
     }
 
     /// Reports what a read could not decode; returns `false` if it read the state of a former user.

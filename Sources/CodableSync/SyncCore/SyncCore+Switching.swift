@@ -78,7 +78,14 @@ extension SyncCore {
     func reportSwitch() {
         guard let notice = place?.directory.pendingSwitchNotice else { return }
         process(.account(.switched(from: notice.from)))
-        files?.forgetPendingSwitchNotice()
+        let session = session
+        resources.run { [weak self] in await self?.forgetSwitch(of: session) }
+    }
+
+    /// Removes the notice once the app is notified.
+    private func forgetSwitch(of session: Int) async {
+        await wait { $0.isStored || $0.machine == nil }
+        if machine != nil, session == self.session { files?.forgetPendingSwitchNotice() }
     }
 
     /// Waits until the former user's calls are stored, together with everything that follows from them, and

@@ -83,6 +83,8 @@ extension SyncCore {
         let holds = machine?.holdsResponse == true
         if holds, !heldBefore { heldContents = contents }
         if holds || heldContents.isEmpty { return }
+        // The machine names them from now on.
+        files?.keep(heldContents)
         turn.contents.merge(heldContents) { $1 }
         heldContents = [:]
     }
@@ -133,12 +135,12 @@ extension SyncCore {
         // After a crash, nothing follows from it.
         guard machine != nil else { return }
         let view = storing.view
-        files.forget(ended.turn.contents)
         if let failure {
             note(failure, of: ended.changes)
             takeAgain(ended.turn, failure, files)
         } else {
             note(nil, of: ended.changes)
+            files.forget(ended.turn.contents)
             // A call reads its own write, so this comes before its answer.
             publish(view)
             perform(ended.actions, events)
@@ -209,6 +211,11 @@ extension SyncCore {
     /// Stores what the turn has changed, and nothing more.
     func storeLastTurn() async {
         storing.isClosed = true
+        // The files of a former user are closed.
+        if storing.isPaused {
+            turn = Turn()
+            storing.isScheduled = false
+        }
         endTurn()
         await wait { $0.isStored || $0.machine == nil }
     }

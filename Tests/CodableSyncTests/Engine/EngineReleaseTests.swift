@@ -42,4 +42,18 @@ final class EngineReleaseTests: EngineScenario {
     func testAReleasedEngineWaitsForNoFlush() async throws {
         try await release(whileHeldAt: .flush)
     }
+
+    /// While another user's state replaces a former one, nothing is stored, whatever arrives.
+    func testClosingDuringASwitchEnds() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a", "Tea"))
+        await phone.engine.core.pauseStoring()
+        await phone.engine.core.process(.signal(.changes(in: nil)))
+        let closing = Task { [engine = phone.engine] in try await engine.close() }
+        await waiting(for: "the end", else: ()) { _ = await closing.result }
+    }
+}
+
+extension SyncCore {
+    fileprivate func pauseStoring() { storing.isPaused = true }
 }

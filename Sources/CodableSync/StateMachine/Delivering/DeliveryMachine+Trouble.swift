@@ -11,8 +11,13 @@ extension DeliveryMachine {
     }
 
     /// Drops outdated changes; anything newer to deliver is in the stream's queue.
-    mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool) {
+    mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool, _ state: SyncState) {
         guard let index = index(of: id) else { return }
+        // What has replaced them may not have been stored.
+        let outdated = overtaken(in: id, state)
+        for key in keys where !outdated.contains(key) {
+            streams[index].append(key, isSuspect: trouble.suspects.contains(key))
+        }
         streams[index].drop(keys, isEmpty: isEmpty)
     }
 

@@ -74,7 +74,7 @@ struct DeliveryMachine: Sendable {
         case .undecodable(let stream, let changes, let isEmpty):
             takeUndecodable(stream, changes, isEmpty: isEmpty, &context)
         case .overtaken(let stream, let keys, let isEmpty):
-            takeOvertaken(stream, keys, isEmpty: isEmpty)
+            takeOvertaken(stream, keys, isEmpty: isEmpty, context.state)
         case .loadFailed(let stream, let keys, let isEmpty):
             takeLoadFailed(stream, keys, isEmpty: isEmpty, &context)
         case .storable:

@@ -204,6 +204,19 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.delivered, [item("A", updated: 1)])
     }
 
+    /// The edit that overtook it is not stored, so the change is still to be delivered.
+    func testAChangeIsDeliveredIfTheEditThatOvertookItIsRefused() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        machine.run(.delivery(.streamRequested(1)))
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 5)])))
+        machine.feed(.delivery(.overtaken(1, ["A"], isEmpty: false)))
+        machine.failNextCommit()
+        let next = machine.run(.delivery(.streamRequested(1)))
+        XCTAssertEqual(next.delivered, [item("A", updated: 1)])
+        machine.run(.delivery(.streamRequested(1)))
+        XCTAssertTrue(machine.state.deliveryQueue.isEmpty)
+    }
+
     func testAnAcceptanceThatTheDiskRejectedIsStoredLater() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.delivery(.streamRequested(1)))
