@@ -4,7 +4,7 @@ import RecordCoding
 /// The files of an open state: the core writes them, and everybody reads them on a queue for reading.
 final class OpenFiles: Sendable {
     private struct State {
-        /// The contents of batches that are not stored yet.
+        /// Contents that are not stored yet.
         var unstored: [ContentHandle: Record] = [:]
         var isClosed = false
         /// Whether the next opening of the directory waits until the files are closed.

@@ -86,7 +86,7 @@ struct AccountMachine: Sendable {
         let owner = context.state.summary.user
         if let owner, !owner.isIdentical(to: user) { return prepareSwitch(to: user, &context) }
         if owner == nil || context.state.summary.signOut != nil {
-            // Everything edited before a user was known becomes theirs in one batch.
+            // Everything edited before a user was known becomes theirs in one turn.
             context.append([.account(.claimed(by: user))])
             context.emit(.accountChanged(from: nil, to: user))
         }

@@ -6,7 +6,7 @@ package enum CallEntry: Equatable, Sendable {
     case queued(RecordKey, type: ExactName, LocalChange)
     /// The app edited the contents that this device shows.
     case edited(RecordKey, type: ExactName, LocalChange)
-    /// Models of a type that the app had before its first sync are queued in this batch.
+    /// Models of a type that the app had before its first sync are queued in this turn.
     case initialModelsQueued(InitialModels)
     /// The app asked to retry a parked change.
     case retried(RecordKey)

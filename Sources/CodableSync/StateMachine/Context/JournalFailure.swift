@@ -1,4 +1,4 @@
-/// Why the journal could not store a batch or read contents.
+/// Why the journal could not store a turn or read contents.
 package enum JournalFailure: Equatable, Sendable, Error {
     case storageFull(String)
     case unreadable(String)

@@ -10,7 +10,7 @@ package enum FetchEntry: Equatable, Sendable {
     case deletionFetched(RecordKey)
     /// The feed reported changes to these records that could not be read; they must be looked up.
     case lookUpNeeded(ZoneNumber, [ExactName])
-    /// The change token after a page, stored in one batch with the page's changes.
+    /// The change token after a page, stored in one turn with the page's changes.
     case page(ZoneNumber, token: ChangeToken, isComplete: Bool)
     /// The zone's change token is gone, and a full listing begins.
     case listingBegan(ZoneNumber)

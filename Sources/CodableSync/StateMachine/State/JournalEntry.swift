@@ -29,7 +29,7 @@ extension JournalEntry {
     /// Whether the cloud or a stream would repeat what a lost entry says, so that it need not be flushed by
     /// itself: it shares a later flush.
     ///
-    /// A batch is flushed at once if one of its entries is not repeatable.
+    /// A turn is flushed at once if one of its entries is not repeatable.
     package var isRepeatable: Bool {
         switch self {
         case .zones(let entry): entry.isRepeatable

@@ -2,8 +2,8 @@
 struct StateImage: Equatable, Sendable {
     /// The records as they were before each change, in order.
     var records: [Former] = []
-    /// The zones as they were before each change, in order.
-    var zones: [FormerZone] = []
+    /// The zones that changed.
+    var zones: [ZoneNumber] = []
     var summary = StateSummary()
     /// The number of notes that were added.
     var noteCount = 0
@@ -30,10 +30,5 @@ struct StateImage: Equatable, Sendable {
     struct Former: Equatable, Sendable {
         var key: RecordKey
         var record: RecordState?
-    }
-
-    struct FormerZone: Equatable, Sendable {
-        var number: ZoneNumber
-        var zone: ZoneState?
     }
 }

@@ -21,7 +21,7 @@ package enum StateLine: Equatable, Sendable {
     case fact(StateFact)
 }
 
-/// What a batch of entries changed, as lines of the journal.
+/// What a turn has changed, as lines of the journal.
 package struct StateLines: Equatable, Sendable {
     package var lines: [StateLine] = []
     /// Handles that the lines name and that no row named before.
@@ -64,7 +64,7 @@ extension SyncState {
     /// Writes the rows that changed since this was last done, in the order of their last changes.
     ///
     /// - Parameters:
-    ///   - lines: The lines of the batch.
+    ///   - lines: The lines so far.
     ///   - withSummary: Whether to write the summary's row even if it has not changed.
     mutating func writeRows(to lines: inout StateLines, withSummary: Bool = false) {
         guard let image else { return }
@@ -84,7 +84,7 @@ extension SyncState {
             lines.lines.append(.row(.record(key, type: recordType(of: key), self[key])))
         }
         var zones = ZoneTable<Bool>()
-        for former in image.zones[image.marked.zones...] { zones[former.number] = true }
+        for number in image.zones[image.marked.zones...] { zones[number] = true }
         for number in zones.numbers {
             lines.lines.append(.row(.zone(number, zone(number))))
         }

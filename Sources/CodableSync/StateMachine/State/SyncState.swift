@@ -193,7 +193,7 @@ package struct SyncState: Sendable {
 
     /// Changes what is known about one zone; zones change in no other way.
     mutating func changeZone(_ number: ZoneNumber, _ body: (inout ZoneState) -> Void) {
-        image?.zones.append(StateImage.FormerZone(number: number, zone: zones[number]))
+        image?.zones.append(number)
         var zone = zone(number)
         body(&zone)
         zones[number] = zone
