@@ -13,4 +13,13 @@ final class CoreExecutor: SerialExecutor {
     func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         UnownedSerialExecutor(ordinary: self)
     }
+
+    // The minimum systems lack the defaults of the functions below.
+
+    func checkIsolated() {
+        dispatchPrecondition(condition: .onQueue(queue))
+    }
+
+    /// `nil`: it is unknown without ``checkIsolated()``.
+    func isIsolatingCurrentContext() -> Bool? { nil }
 }
