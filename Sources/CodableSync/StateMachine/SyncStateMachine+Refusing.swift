@@ -5,8 +5,9 @@ extension SyncStateMachine {
     /// Takes the inputs of a turn that could not be stored once more, each with a write of its own, so that one that
     /// cannot be stored takes no other with it.
     ///
-    /// The machine is as it was before the turn; a turn of one input is not tried again. A call whose write fails throws, and so do later calls for its
-    /// records, which depend on it. A response that cannot be stored counts as lost.
+    /// The machine is as it was before the turn; a turn of one input is not tried again. A call whose write fails
+    /// throws, and so do later calls for its records, which depend on it. A response that cannot be stored counts as
+    /// lost.
     ///
     /// - Parameters:
     ///   - inputs: The inputs.

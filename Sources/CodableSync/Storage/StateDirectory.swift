@@ -86,8 +86,8 @@ package final class StateDirectory: Sendable {
 
     /// Locks a directory.
     ///
-    /// A task may keep an engine of this process for an instant after the app has released it, so a lock that is
-    /// held by this process is tried again for 50 milliseconds.
+    /// A released engine of this process that is still being opened has not said yet that it closes the directory, so
+    /// a lock that is held by this process is tried again for 50 milliseconds.
     private static func lock(
         _ path: String,
         _ place: DirectoriesInRelease.Place,

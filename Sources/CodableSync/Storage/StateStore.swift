@@ -69,8 +69,6 @@ package protocol StateStore: Sendable {
 
     /// Starts a compaction in the background if the files contain much that is no longer needed.
     ///
-    /// No entries may be appended during the call.
-    ///
     /// - Parameter fail: Called if the compaction fails; no data is lost then.
     func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void)
 

@@ -112,10 +112,12 @@ extension SyncCore {
         return try await report(undecodable, readIn: began)
     }
 
-    private func report(_ undecodable: [ReadVersion], readIn began: Int) throws -> Bool {
+    private func report(_ undecodable: [ReadVersion], readIn began: Int) async throws -> Bool {
         guard session == began else { return false }
         guard machine != nil else { throw SyncError.closed }
         tellUndecodable(undecodable)
+        // The event comes before the read returns, also if a turn was being stored.
+        if !undecodable.isEmpty { await wait { $0.isStored || $0.machine == nil } }
         return true
     }
 }

@@ -219,7 +219,7 @@ class AccountScenariosMeeting: AccountScenario {
         }
         let engine = phone.engine
         try await quiet(phone.device)
-        try await engine.upload(Note("x", "of whoever comes first"))
+        try await engine.upload(Note("x", "written before anyone signed in"))
         let claiming = files.hold(.append)
         phone.account.signIn("alice")
         await claiming.reached()

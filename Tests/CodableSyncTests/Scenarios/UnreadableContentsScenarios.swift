@@ -39,6 +39,7 @@ final class UnreadableContentsScenarios: StateFileScenario {
                 XCTAssertFalse(names.contains("known1"))
                 XCTAssertTrue(names.contains("known2"))
             }
+            await device.engine.waitUntilIdle()
             let told = undecodable(device)
             XCTAssertEqual(told.count, 1, "\(told)")
             XCTAssertTrue(
@@ -59,6 +60,7 @@ final class UnreadableContentsScenarios: StateFileScenario {
         let device = try open(try await prepareUnreadable("p2"))
         let shown = try await device.engine.allModels().map(\.id)
         XCTAssertEqual(shown, ["known1", "known2", "p1", "p3"])
+        await device.engine.waitUntilIdle()
         XCTAssertEqual(undecodable(device).count, 1, "\(undecodable(device))")
         try await device.engine.sync()
         let parked = try await device.engine.parkedChanges()

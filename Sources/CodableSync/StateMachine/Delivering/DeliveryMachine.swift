@@ -77,9 +77,8 @@ struct DeliveryMachine: Sendable {
             takeOvertaken(stream, keys, isEmpty: isEmpty, context.state)
         case .loadFailed(let stream, let keys, let isEmpty):
             takeLoadFailed(stream, keys, isEmpty: isEmpty, &context)
-        case .storable:
-            diskBackoff.reset()
-            takeStored()
+        // What is kept is stored as with every input of this room.
+        case .storable: diskBackoff.reset()
         }
     }
 
