@@ -13,17 +13,18 @@ struct Slot: Equatable, Sendable {
     var isOverdue = false
     /// The page request or look-up that a queued change is waiting for.
     private(set) var demanded: RequestID?
+    /// When that change has waited long enough.
+    private(set) var patienceEnd: Duration?
 
-    /// Starts the timer after which a waiting change is sent and the page or look-up is abandoned.
-    mutating func demand(_ request: RequestID, _ context: inout SyncContext) {
+    /// Notes that a change waits; after a while it is sent, and the page or look-up is abandoned.
+    mutating func demand(_ request: RequestID, at now: Moment) {
         demanded = request
-        context.actions.append(.setTimer(.slot, at: context.now.monotonic + Self.patience))
+        patienceEnd = now.monotonic + Self.patience
     }
 
-    /// Stops the timer of a change that waits.
-    mutating func endDemand(_ context: inout SyncContext) {
-        guard demanded != nil else { return }
+    /// Notes that no change waits.
+    mutating func endDemand() {
         demanded = nil
-        context.actions.append(.cancelTimer(.slot))
+        patienceEnd = nil
     }
 }

@@ -10,7 +10,7 @@ package enum SyncAction: Equatable, Sendable {
     case store(TurnChanges)
     /// Makes a request to the cloud.
     case request(RequestID, CloudRequest)
-    /// Cancels a read-only request whose response is no longer needed.
+    /// Cancels a request whose response is no longer needed.
     case cancel(RequestID)
     /// Replaces this state by that of the user who is now signed in.
     case switchUser(to: String)
@@ -20,8 +20,8 @@ package enum SyncAction: Equatable, Sendable {
     case deliver(StreamID, [DeliveryItem])
     /// Delivers an element without records.
     case mark(StreamID, StreamMark)
-    case setTimer(SyncTimer, at: Duration)
-    case cancelTimer(SyncTimer)
+    /// Passes `timePassed` at this instant of the monotonic clock, and not at the one before it; `nil` for never.
+    case wake(at: Duration?)
     case answer(CallID, CallAnswer)
     case report(Report)
 }
@@ -33,26 +33,6 @@ package enum Report: Equatable, Sendable {
     case contentsEvent(ContentsEvent)
     case status(SyncStatus)
     case account(AccountStatus)
-}
-
-/// The timers; at most one of each runs.
-package enum SyncTimer: Hashable, Sendable {
-    // The waits of the lanes.
-    case accountRetry, zoneRetry, subscriptionRetry, fetchRetry, lookUpRetry, sendRetry, resolveRetry,
-        deliverRetry
-    /// Deferred changes are sent again.
-    case itemRetry
-    /// The calls that were gathered are sent.
-    case sendDelay
-    case serverWait
-    case poll
-    /// The server may have lost the subscription.
-    case subscriptionCheck
-    /// A change has waited long enough for a page or a look-up.
-    case slot
-    /// Stored entries must be flushed.
-    case flush
-    case deadline(RequestID)
 }
 
 /// Events with contents that the machine names and the engine loads.
@@ -71,13 +51,4 @@ extension Report {
         case .conflictResolved(_, let client, let server, _): [client, server]
         }
     }
-}
-
-extension SyncTimer {
-    /// The timers of the engine's own waits, which a call may end early.
-    ///
-    /// Deliveries continue while the engine is stopped, so `deliverRetry` is not among them.
-    static let ownWaits: [SyncTimer] = [
-        .accountRetry, .zoneRetry, .subscriptionRetry, .fetchRetry, .lookUpRetry, .sendRetry, .resolveRetry,
-    ]
 }

@@ -18,7 +18,8 @@ package enum SyncInput: Equatable, Sendable {
     case sendLoadFailed(RequestID, JournalFailure)
     case reconciled([Reconciled])
     case delivery(DeliveryInput)
-    case timerFired(SyncTimer)
+    /// The instant has come for which the machine asked last.
+    case timePassed
     case signal(CloudSignal)
     /// The database's limits have changed.
     case limitsChanged(DatabaseLimits)

@@ -56,8 +56,8 @@ extension SyncStateMachine {
         case .accountConfirmed:
             if isAutomatic, !fetching.isRunning { fetching.want() }
         case .responsesDistrusted:
-            account.lane.abandon(&context)
-            subscription.lane.abandon(&context)
+            account.lane.abandon()
+            subscription.lane.abandon()
             abandonRequestsForRecords()
             zone.abandonResponses(&context)
         case .signedOut: delivering.takeSignedOut(context.state)
@@ -93,6 +93,6 @@ extension SyncStateMachine {
         }
         if calls.waiters.contains(where: { $0.fetchRun != nil }) { calls.extendPass(context.state) }
         guard isAutomatic, let interval = context.configuration.pollInterval else { return }
-        context.actions.append(.setTimer(.poll, at: context.now.monotonic + interval))
+        fetching.poll(at: context.now.monotonic + interval)
     }
 }

@@ -47,7 +47,9 @@ extension SyncStateMachine {
             }
             actions += context.takeActions()
         }
-        return actions + advanceAgain(storing: tryStoring)
+        actions += advanceAgain(storing: tryStoring)
+        askForTime()
+        return actions + context.takeActions()
     }
 
     /// Why a call cannot be stored that depends on what could not be.
@@ -103,19 +105,21 @@ extension SyncStateMachine {
     private mutating func refuseFact(_ input: SyncInput) {
         switch input {
         case .records(.fetched(let request, _)):
-            if fetching.lane.takes(request, &context) { fetching.takeRefused(&context) }
+            if fetching.lane.takes(request) { fetching.takeRefused(&context) }
         case .records(.lookedUp(let request, _)):
-            if lookingUp.lane.takes(request, &context) { lookingUp.takeRefused(&context) }
+            if lookingUp.lane.takes(request) { lookingUp.takeRefused(&context) }
         case .records(.sent(let request, _)):
-            if sending.lane.takes(request, &context) { sending.takeRefused(&context) }
+            if sending.lane.takes(request) { sending.takeRefused(&context) }
         case .zone(let input):
-            if zone.lane.takes(input.request, &context) { zone.lane.takeRefused(&context) }
+            if zone.lane.takes(input.request) { zone.lane.takeRefused(&context) }
         case .subscribed(let request, _):
-            if subscription.lane.takes(request, &context) { subscription.lane.takeRefused(&context) }
+            if subscription.lane.takes(request) { subscription.lane.takeRefused(&context) }
         case .account(.checked(let request, .success(let found))) where found.status == .available:
-            if account.lane.takes(request, &context) { account.lane.takeRefused(&context) }
+            if account.lane.takes(request) { account.lane.takeRefused(&context) }
         case .reconciled: resolving.takeRefused(&deferred, &context)
-        case .timerFired(.flush): context.forgetFlush()
+        case .timePassed:
+            context.forgetFlush()
+            take(input)
         case .delivery(let input):
             delivering.takeRefused(&context)
             delivering.take(input, &context)

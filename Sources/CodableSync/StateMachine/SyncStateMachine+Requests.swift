@@ -52,7 +52,7 @@ extension SyncStateMachine {
         let items = sending.plan(candidates)
         guard !items.isEmpty else { return }
         slot.isSendsTurn = false
-        sendDelay.end(&context)
+        sendDelay.end()
         sending.begin(items, &context)
         settle()
     }
@@ -75,25 +75,26 @@ extension SyncStateMachine {
     private mutating func demandSlot() {
         guard slot.demanded == nil, let request = readInFlight, candidates.contains(where: { _ in true })
         else { return }
-        slot.demand(request, &context)
+        slot.demand(request, at: context.now)
     }
 
     /// The page request or look-up in flight, which changes nothing on the server.
     private var readInFlight: RequestID? { fetching.lane.request ?? lookingUp.lane.request }
 
-    /// Stops the timer of a change that waits for a request that has ended.
+    /// Notes that the request for which a change waited has ended.
     mutating func endMetDemand() {
         guard let demanded = slot.demanded, demanded != fetching.lane.request,
             demanded != lookingUp.lane.request
         else { return }
-        slot.endDemand(&context)
+        slot.endDemand()
     }
 
     /// Sends a change that has waited long enough; the abandoned page or look-up is requested again
     /// afterwards.
-    mutating func takeSlotTimer() {
-        guard slot.demanded != nil, abandonReading() else { return }
-        slot.isOverdue = true
+    mutating func endPatience() {
+        guard slot.demanded != nil else { return }
+        slot.isOverdue = abandonReading()
+        slot.endDemand()
     }
 
     /// Abandons the page request or look-up in flight and ignores its response.
@@ -104,7 +105,7 @@ extension SyncStateMachine {
         // A held response arrived in time.
         guard !zone.holdsResponse, let request = readInFlight else { return false }
         lookingUp.abandonRequest(&context)
-        fetching.lane.abandon(&context)
+        fetching.lane.abandon()
         endMetDemand()
         context.actions.append(.cancel(request))
         return true
@@ -112,7 +113,7 @@ extension SyncStateMachine {
 
     /// Ignores the responses to all requests for records.
     mutating func abandonRequestsForRecords() {
-        fetching.lane.abandon(&context)
+        fetching.lane.abandon()
         sending.abandonRequest(&context)
         lookingUp.abandonRequest(&context)
     }

@@ -8,6 +8,9 @@ extension SyncStateMachine {
         guard context.state.summary.databaseToken != nil, isAwaited(response),
             response.mayBeFromAnother(than: zone.number, context.state)
         else { return process(response) }
+        fetching.lane.hold(response.request)
+        lookingUp.lane.hold(response.request)
+        sending.lane.hold(response.request)
         zone.hold(response, &context)
     }
 
@@ -29,6 +32,7 @@ extension SyncStateMachine {
 
     /// Treats a request without a timely response as one whose response was lost.
     mutating func takeDeadline(_ request: RequestID) {
+        context.actions.append(.cancel(request))
         let error = CloudError(.serverResponseLost, message: "The server didn't respond in time.")
         if sending.lane.request == request { return process(.sent(request, .failure(error))) }
         if fetching.lane.request == request { return process(.fetched(request, .failure(error))) }

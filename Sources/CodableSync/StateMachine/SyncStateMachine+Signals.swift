@@ -1,37 +1,60 @@
 import RecordCoding
 
-/// Handling timers and signals, and ending waits early for a caller or a signal.
+/// Handling the time and signals, and ending waits early for a caller or a signal.
 extension SyncStateMachine {
-    mutating func takeTimer(_ timer: SyncTimer) {
-        switch timer {
-        case .accountRetry: account.takeTimer()
-        case .zoneRetry: zone.lane.timerFired()
-        case .subscriptionRetry: subscription.lane.timerFired()
-        // The fetch is still wanted since the failure; wanting it here could cause a second one.
-        case .fetchRetry: fetching.lane.timerFired()
-        case .lookUpRetry: lookingUp.lane.timerFired()
-        case .sendRetry: sending.takeTimer()
-        case .itemRetry: deferred.takeTimer()
-        case .sendDelay: sendDelay.takeTimer()
-        case .resolveRetry: resolving.lane.timerFired()
-        case .deliverRetry:
-            delivering.lane.timerFired()
-            delivering.takeStored()
-        case .serverWait: takeEndOfServerWait()
-        case .poll: context.tell(.fetchWanted)
-        // The machine notices by itself that the day is over.
-        case .subscriptionCheck: break
-        case .slot: takeSlotTimer()
-        case .flush: context.flushRest()
-        case .deadline(let request): takeDeadline(request)
-        }
+    /// Does what was to happen by now.
+    mutating func passTime() {
+        let now = context.now
+        wakeAt = nil
+        for request in lanes.compactMap({ $0.overdueRequest(at: now) }) { takeDeadline(request) }
+        context.serverWait.endIfOver(at: now)
+        account.endWaitIfOver(at: now)
+        zone.lane.endWaitIfOver(at: now)
+        subscription.lane.endWaitIfOver(at: now)
+        fetching.lane.endWaitIfOver(at: now)
+        lookingUp.lane.endWaitIfOver(at: now)
+        sending.endWaitIfOver(at: now)
+        resolving.lane.endWaitIfOver(at: now)
+        deferred.endIfOver(at: now)
+        sendDelay.endIfOver(at: now)
+        if isOver(slot.patienceEnd) { endPatience() }
+        if isOver(fetching.pollAt) { fetching.poll() }
+        delivering.lane.endWaitIfOver(at: now)
+        if isOver(delivering.storeAgainAt) { delivering.takeStored() }
+        if isOver(context.flushAt) { context.flushRest() }
     }
 
-    private mutating func takeEndOfServerWait() {
-        // The server may have ordered a longer wait in the meantime.
-        if context.isInServerWait { return context.setServerWaitTimer() }
-        context.serverWait.end()
-        deferred.endIfDue(at: context.now)
+    private func isOver(_ instant: Duration?) -> Bool {
+        if let instant { instant <= context.now.monotonic } else { false }
+    }
+
+    /// Asks the engine for the instant at which there is something to do without an input.
+    mutating func askForTime() {
+        let instant = nextInstant
+        if instant == wakeAt { return }
+        wakeAt = instant
+        context.actions.append(.wake(at: instant))
+    }
+
+    /// The next instant at which there is something to do; ``passTime()`` does all of it.
+    private var nextInstant: Duration? {
+        var instants = lanes.map(\.deadline)
+        instants += [delivering.lane.retryAt, delivering.storeAgainAt, context.flushAt, slot.patienceEnd]
+        // Nothing else happens while the app has stopped the engine.
+        if !calls.isStopped {
+            instants += lanes.map(\.retryAt)
+            instants += [context.serverWait.until, deferred.until, sendDelay.until, fetching.pollAt]
+            instants.append(subscription.checkAt(context))
+        }
+        return instants.compactMap { $0 }.min()
+    }
+
+    /// The lanes of requests and resolvers.
+    private var lanes: [Lane] {
+        [
+            account.lane, zone.lane, subscription.lane, fetching.lane, lookingUp.lane, sending.lane,
+            resolving.lane,
+        ]
     }
 
     mutating func takeSignal(_ signal: CloudSignal) {
@@ -55,29 +78,29 @@ extension SyncStateMachine {
 
     /// Ends the engine's own waits; a wait ordered by the server is not among them.
     mutating func endWaits(exceptSending: Bool = false) {
-        subscription.lane.endWait(&context)
-        fetching.lane.endWait(&context)
-        if !exceptSending { sending.lane.endWait(&context) }
+        subscription.lane.endWait()
+        fetching.lane.endWait()
+        if !exceptSending { sending.lane.endWait() }
         endCommonWaits()
     }
 
     /// Ends the waits that would delay what a caller requests; sync works without a subscription.
     mutating func endWaits(for parts: SyncParts) {
-        if parts.contains(.fetch) { fetching.lane.endWait(&context) }
-        if parts.contains(.send) { sending.lane.endWait(&context) }
+        if parts.contains(.fetch) { fetching.lane.endWait() }
+        if parts.contains(.send) { sending.lane.endWait() }
         endCommonWaits()
     }
 
     private mutating func endCommonWaits() {
-        account.endWait(&context)
-        zone.lane.endWait(&context)
-        lookingUp.lane.endWait(&context)
-        resolving.lane.endWait(&context)
+        account.endWait()
+        zone.lane.endWait()
+        lookingUp.lane.endWait()
+        resolving.lane.endWait()
     }
 
     /// Makes deferred changes sendable again.
     mutating func sendEverythingAgain() {
         sending.forgetQuota()
-        deferred.end(&context)
+        deferred.end()
     }
 }

@@ -22,6 +22,8 @@ package struct SyncStateMachine: Sendable {
     var delivering: DeliveryMachine
     /// The status that was reported last.
     var reported: SyncStatus?
+    /// The instant for which the machine asked last.
+    var wakeAt: Duration?
 
     /// Creates a machine that continues from a state read from the journal.
     package init(state: SyncState, configuration: MachineConfiguration, at now: Moment) {
@@ -60,6 +62,7 @@ package struct SyncStateMachine: Sendable {
         context.now = now
         advance()
         let changes = context.takeChanges()
+        askForTime()
         let actions = context.takeActions()
         return changes.isEmpty ? actions : [.store(changes)] + actions
     }
@@ -86,7 +89,7 @@ package struct SyncStateMachine: Sendable {
         case .delivery(let input):
             delivering.takeStored()
             delivering.take(input, &context)
-        case .timerFired(let timer): takeTimer(timer)
+        case .timePassed: passTime()
         case .signal(let signal): takeSignal(signal)
         case .limitsChanged(let limits): takeLimits(limits)
         }

@@ -1,12 +1,13 @@
-/// Tracks an engine's tasks and timers, and ends them when the engine is closed or released.
+/// Tracks an engine's tasks and its sleep, and ends them when the engine is closed or released.
 final class CoreResources: Sendable {
     struct State {
         var tasks: [UInt64: Task<Void, Never>] = [:]
         /// The tasks of requests, by request.
         var requests: [RequestID: UInt64] = [:]
-        var timers: [SyncTimer: (id: UInt64, instant: Duration, task: Task<Void, Never>)] = [:]
-        /// The number of timers that have fired and whose work is not done.
-        var firing = 0
+        /// The sleep until the next instant at which the machine has something to do.
+        var sleep: (id: UInt64, instant: Duration, task: Task<Void, Never>)?
+        /// The number of sleeps that have ended and whose work is not done.
+        var waking = 0
         var lastID: UInt64 = 0
         var isEnded = false
         /// Whether the app has released the engine.
@@ -19,10 +20,6 @@ final class CoreResources: Sendable {
         /// Called when work ends or pauses because a test holds it.
         var tellRest: (@Sendable () async -> Void)?
 
-        /// The tasks of the timers, oldest first.
-        var timerTasks: [Task<Void, Never>] {
-            timers.values.sorted { $0.id < $1.id }.map(\.task)
-        }
     }
 
     let state = Locked(State())
@@ -32,11 +29,13 @@ final class CoreResources: Sendable {
         self.end = end
     }
 
-    /// Whether no work is running, apart from what a test holds, and no timer is due.
+    /// Whether no work is running, apart from what a test holds, and no sleep is over.
     func isAtRest(at now: Duration) -> Bool {
         state.withLock { state in
-            state.tasks.count - state.endless.count <= state.held && state.firing == 0
-                && !state.timers.values.contains { $0.instant <= now }
+            guard state.tasks.count - state.endless.count <= state.held, state.waking == 0 else {
+                return false
+            }
+            return state.sleep.map { $0.instant > now } ?? true
         }
     }
 
@@ -121,29 +120,28 @@ final class CoreResources: Sendable {
         }?.cancel()
     }
 
-    /// Cancels a former user's requests and timers.
+    /// Cancels a former user's requests and sleep.
     func endRequests() {
-        let (tasks, timers) = state.withLock { state in
+        let tasks = state.withLock { state in
             let tasks = state.requests.values.sorted().compactMap { state.tasks[$0] }
             defer {
                 state.requests = [:]
-                state.timers = [:]
+                state.sleep = nil
             }
-            return (tasks, state.timerTasks)
+            return tasks + [state.sleep?.task].compactMap { $0 }
         }
         for task in tasks { task.cancel() }
-        for timer in timers { timer.cancel() }
     }
 
-    /// Runs work at an instant, replacing any timer of the same kind.
-    func setTimer(
-        _ timer: SyncTimer,
-        at instant: Duration,
+    /// Runs work at an instant, instead of the work that was to run at another.
+    func sleep(
+        until instant: Duration,
         on clock: any SyncClock,
         _ work: @escaping @Sendable () async -> Void
     ) {
         state.withLock { state in
-            state.timers[timer]?.task.cancel()
+            state.sleep?.task.cancel()
+            state.sleep = nil
             guard !state.isEnded else { return }
             state.lastID += 1
             let id = state.lastID
@@ -153,48 +151,50 @@ final class CoreResources: Sendable {
                 } catch {
                     return  // Cancelled: somebody needs it no more.
                 }
-                guard self?.beginFiring(timer, id) == true else { return }
+                guard self?.beginWaking(id) == true else { return }
                 await work()
-                await self?.endFiring()?()
+                await self?.endWaking()?()
             }
-            state.timers[timer] = (id, instant, task)
+            state.sleep = (id, instant, task)
         }
     }
 
-    /// Marks a timer as firing; returns `false` if it was replaced or cancelled in the meantime.
-    private func beginFiring(_ timer: SyncTimer, _ id: UInt64) -> Bool {
+    /// Notes that a sleep is over; returns `false` if it was replaced or cancelled in the meantime.
+    private func beginWaking(_ id: UInt64) -> Bool {
         state.withLock { state in
-            guard state.timers[timer]?.id == id else { return false }
-            state.timers[timer] = nil
-            state.firing += 1
+            guard state.sleep?.id == id else { return false }
+            state.sleep = nil
+            state.waking += 1
             return true
         }
     }
 
     /// - Returns: The callback to call, if any.
-    private func endFiring() -> (@Sendable () async -> Void)? {
+    private func endWaking() -> (@Sendable () async -> Void)? {
         state.withLock { state in
-            state.firing -= 1
+            state.waking -= 1
             return state.tellRest
         }
     }
 
-    func cancel(_ timer: SyncTimer) {
-        state.withLock { $0.timers.removeValue(forKey: timer) }?.task.cancel()
+    func endSleep() {
+        state.withLock { state in
+            defer { state.sleep = nil }
+            return state.sleep
+        }?.task.cancel()
     }
 
     func endAll() {
-        let (tasks, timers) = state.withLock { state in
+        let tasks = state.withLock { state in
             state.isEnded = true
             defer {
                 state.tasks = [:]
                 state.requests = [:]
-                state.timers = [:]
+                state.sleep = nil
             }
-            return (state.tasks.sorted { $0.key < $1.key }.map(\.value), state.timerTasks)
+            return state.tasks.sorted { $0.key < $1.key }.map(\.value) + [state.sleep?.task].compactMap { $0 }
         }
         for task in tasks { task.cancel() }
-        for timer in timers { timer.cancel() }
         end()
     }
 }

@@ -53,8 +53,7 @@ extension SyncCore {
         case .reconcile(let items): reconcile(items)
         case .deliver(let stream, let items): deliver(stream, items)
         case .mark(let stream, let mark): deliver(stream, mark)
-        case .setTimer(let timer, let instant): setTimer(timer, at: instant)
-        case .cancelTimer(let timer): resources.cancel(timer)
+        case .wake(let instant): wake(at: instant)
         case .answer(let call, let answer): calls.removeValue(forKey: call)?.resume(returning: answer)
         case .report(let report): emit(report, events)
         }
@@ -87,18 +86,14 @@ extension SyncCore {
         }
     }
 
-    private func setTimer(_ timer: SyncTimer, at instant: Duration) {
+    private func wake(at instant: Duration?) {
+        guard let instant else { return resources.endSleep() }
         let session = session
-        resources.setTimer(timer, at: instant, on: clock) { [weak self] in
-            await self?.fire(timer, session)
-        }
+        resources.sleep(until: instant, on: clock) { [weak self] in await self?.passTime(session) }
     }
 
-    private func fire(_ timer: SyncTimer, _ session: Int) {
-        guard session == self.session else { return }
-        process(.timerFired(timer))
-        // The request's response would be ignored, so the request is cancelled.
-        if case .deadline(let request) = timer { resources.cancel(request) }
+    private func passTime(_ session: Int) {
+        if session == self.session { process(.timePassed) }
     }
 
     /// Emits an event about a state, unless that state is now a former user's.

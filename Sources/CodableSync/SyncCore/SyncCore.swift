@@ -25,8 +25,6 @@ actor SyncCore {
 
     /// What reads see without waiting for a turn; `nil` while no state is open.
     nonisolated let published = Locked<StateView?>(nil)
-    private let executor = CoreExecutor()
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     // Isolated to the actor.
     var phase = Phase.new

@@ -22,7 +22,7 @@ class LifecycleScenarios: EngineScenario {
         try await quiet(phone)
         XCTAssertEqual(phone.database.totalCount, before)
         XCTAssertEqual(phone.engine.core.resources.counts.tasks, counts.tasks)
-        XCTAssertEqual(phone.engine.core.resources.counts.timers, counts.timers)
+        XCTAssertEqual(phone.engine.core.resources.counts.sleeps, counts.sleeps)
         let server = try await serverRecords()
         XCTAssertEqual(server.keys.sorted(), ["a"])
     }
@@ -248,7 +248,7 @@ class LifecycleScenarios: EngineScenario {
         try await phone.engine.start()
         try await quiet(phone)
         XCTAssertEqual(phone.engine.core.resources.counts.tasks, counts.tasks)
-        XCTAssertEqual(phone.engine.core.resources.counts.timers, counts.timers)
+        XCTAssertEqual(phone.engine.core.resources.counts.sleeps, counts.sleeps)
         await clock.reach("no timer is left") { $0.count == sleepers }
         XCTAssertLessThanOrEqual(files.last ?? 0, (files.first ?? 0) + 4)
         let server = try await serverRecords()

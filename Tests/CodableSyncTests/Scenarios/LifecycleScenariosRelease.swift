@@ -80,7 +80,7 @@ class LifecycleScenariosRelease: EngineScenario {
             phone.database.failAlways(.modify, CloudError(.requestRateLimited))
             try await phone.engine.upload(Note("a", "mine"))
             try await quiet(phone)
-            XCTAssertGreaterThan(phone.engine.core.resources.counts.timers, 0)
+            XCTAssertGreaterThan(phone.engine.core.resources.counts.sleeps, 0)
         case .opening:
             let engine = phone.engine
             return Task { try? await engine.upload(Note("a", "mine")) }

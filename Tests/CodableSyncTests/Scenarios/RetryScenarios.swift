@@ -190,7 +190,7 @@ class RetryScenarios: EngineScenario {
         XCTAssertEqual(status, .idle)
         // The previous wait has no timer left that would cause another request; the one that is left compares the
         // subscription tomorrow.
-        XCTAssertEqual(phone.engine.core.resources.counts.timers, 1)
+        XCTAssertEqual(phone.engine.core.resources.counts.sleeps, 1)
 
         phone.database.plan(.modify, rateLimit(30))
         try await phone.engine.upload(Note("b"))

@@ -133,7 +133,7 @@ class RetryScenariosTime: EngineScenario {
         try await quiet(phone)
         XCTAssertLessThanOrEqual(phone.database.peak(.modify), 1)
         XCTAssertEqual(phone.engine.core.resources.counts.tasks, counts.tasks)
-        XCTAssertEqual(phone.engine.core.resources.counts.timers, counts.timers)
+        XCTAssertEqual(phone.engine.core.resources.counts.sleeps, counts.sleeps)
         await clock.reach("no timer is left") { $0.count == sleepers }
         let left = try openFiles()
         XCTAssertLessThanOrEqual(left, files)
@@ -315,7 +315,7 @@ final class RetryScenariosOnTheFake: EngineScenario {
         XCTAssertEqual(pending, [])
         XCTAssertEqual(phone.engine.core.resources.counts.tasks, 1)
         // It compares the subscription tomorrow.
-        XCTAssertEqual(phone.engine.core.resources.counts.timers, 1)
+        XCTAssertEqual(phone.engine.core.resources.counts.sleeps, 1)
         let changes = try await phone.drain()
         XCTAssertEqual(changes, [.saved([Note("a", "mine")])])
     }

@@ -78,7 +78,7 @@ class ZoneScenariosPurge: ZoneScenario {
         for _ in 0..<5 {
             pass(.seconds(100))
             await phone.engine.core.process(.signal(.changes(in: nil)))
-            await phone.engine.core.process(.timerFired(.poll))
+            await phone.engine.core.process(.timePassed)
         }
         XCTAssertEqual(requests(phone), before)
         let pending = try await phone.pendingNames()

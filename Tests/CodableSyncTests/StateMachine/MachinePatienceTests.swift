@@ -28,8 +28,9 @@ final class MachinePatienceTests: MachineTestCase {
         machine.upload("A", 1)
         XCTAssertEqual(machine.answerFetch(token: "1").requests, ["send A=1@-"])
         XCTAssertFalse(isSlotTimerSet())
-        // A timer that fires anyway has no effect.
-        XCTAssertEqual(machine.run(.timerFired(.slot)), [])
+        // Time that passes anyway has no effect.
+        machine.advance(by: .seconds(6))
+        XCTAssertEqual(machine.run(.timePassed), [])
         XCTAssertNotNil(machine.sendRequest)
     }
 

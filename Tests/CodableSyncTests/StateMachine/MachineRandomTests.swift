@@ -131,7 +131,10 @@ private struct RandomRun {
         let isFailing = faulty && pick(4) == 0
         if !harness.conflicts.isEmpty, pick(2) == 0 { return reconcile() }
         guard let (id, lane) = harness.open.min(by: { $0.key < $1.key }) else { return reconcile() }
-        if isFailing, pick(3) == 0 { return feed(.timerFired(.deadline(id))) }
+        if isFailing, pick(3) == 0 {
+            harness.missDeadline(id)
+            return
+        }
         switch lane {
         case "fetch":
             isFailing

@@ -3,13 +3,13 @@
 // What tests count in the library.
 
 extension CoreResources {
-    /// The numbers of running tasks and timers.
-    var counts: (tasks: Int, timers: Int) {
-        state.withLock { ($0.tasks.count + $0.firing, $0.timers.count) }
+    /// The numbers of running tasks and sleeps.
+    var counts: (tasks: Int, sleeps: Int) {
+        state.withLock { ($0.tasks.count + $0.waking, $0.sleep == nil ? 0 : 1) }
     }
 
-    /// When the next timer fires.
-    var nextInstant: Duration? { state.withLock { $0.timers.values.map(\.instant).min() } }
+    /// When the sleep is over.
+    var nextInstant: Duration? { state.withLock { $0.sleep?.instant } }
 }
 
 extension ManualClock {

@@ -7,7 +7,7 @@ struct AccountMachine: Sendable {
     /// How long an account look-up is valid for a response that may come from another user's cloud.
     private static var validityInDoubt: Duration { .seconds(10) }
 
-    var lane = Lane(retry: .accountRetry)
+    var lane = Lane()
     private(set) var stage = AccountStage.unknown
     /// Whether the state of the user who is now signed in is being opened.
     private(set) var isSwitching = false
@@ -56,7 +56,7 @@ struct AccountMachine: Sendable {
         _ result: Result<CloudAccount, CloudError>,
         _ context: inout SyncContext
     ) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         switch result {
         case .failure(let error):
             // A failed look-up says nothing about the account, so everything waits.
@@ -94,15 +94,14 @@ struct AccountMachine: Sendable {
     }
 
     private mutating func confirm(_ user: String, _ context: inout SyncContext) {
-        lane.endWait(&context)
+        lane.endWait()
         stage = .confirmed(user)
         confirmedAt = context.now.monotonic
         context.tell(.accountConfirmed)
     }
 
-    mutating func takeTimer() {
-        lane.timerFired()
-        forgetUnavailability()
+    mutating func endWaitIfOver(at now: Moment) {
+        if lane.endWaitIfOver(at: now) { forgetUnavailability() }
     }
 
     /// Forgets that there is no usable account, so the next step looks it up.
@@ -111,8 +110,8 @@ struct AccountMachine: Sendable {
     }
 
     /// Ends the wait before the next look-up of an account.
-    mutating func endWait(_ context: inout SyncContext) {
-        lane.endWait(&context)
+    mutating func endWait() {
+        lane.endWait()
         forgetUnavailability()
     }
 
@@ -189,7 +188,7 @@ struct AccountMachine: Sendable {
         context.tell(.responsesDistrusted)
         stage = .unknown
         switchFailure = nil
-        lane.endWait(&context)
+        lane.endWait()
     }
 
     // MARK: Another user
@@ -219,7 +218,7 @@ struct AccountMachine: Sendable {
     /// Tries the switch again, because a call needs the state of the user who is signed in.
     mutating func takeSwitchWanted(_ context: inout SyncContext) {
         guard case .other(let user) = stage, !isSwitching else { return }
-        lane.abandon(&context)
+        lane.abandon()
         beginSwitch(to: user, &context)
     }
 

@@ -41,14 +41,13 @@ extension SyncStateMachine {
     /// - Parameter former: The former user; `nil` if the app was notified of their sign-out.
     private mutating func takeSwitched(from former: String?) {
         context.emit(.accountChanged(from: former, to: state.summary.user))
-        context.setServerWaitTimer()
     }
 
     /// Looks up the account before any other request, because the user may have changed.
     mutating func doubtAccount() {
         // The configuration error may have been due to the account.
         calls.forgetFault()
-        if !account.isSwitching { zone.lane.endWait(&context) }
+        if !account.isSwitching { zone.lane.endWait() }
         account.doubt(&context)
     }
 

@@ -24,7 +24,6 @@ extension SyncStateMachine {
         endWaits()
         sendEverythingAgain()
         tryEverythingAgain()
-        context.setServerWaitTimer()
         guard context.configuration.automaticallySyncs else { return }
         fetching.want()
         // Other devices' changes are fetched before queued changes are sent.
@@ -34,11 +33,8 @@ extension SyncStateMachine {
     private mutating func stop() {
         calls.stop(&context)
         fetching.wantNothing()
-        for timer in SyncTimer.ownWaits + [.itemRetry, .poll, .subscriptionCheck] {
-            context.actions.append(.cancelTimer(timer))
-        }
-        sendDelay.end(&context)
-        slot.endDemand(&context)
+        sendDelay.end()
+        slot.endDemand()
     }
 
     private mutating func deactivate(_ call: CallID) {
@@ -93,7 +89,7 @@ extension SyncStateMachine {
     /// Lets queued changes wait for others, unless a caller waits until they are sent.
     private mutating func delaySending(of entries: [JournalEntry]) {
         guard isAutomatic, !calls.waiters.contains(where: \.wantsSend) else { return }
-        for key in entries.compactMap(\.queuedKey) { sendDelay.wait(key, &context) }
+        for key in entries.compactMap(\.queuedKey) { sendDelay.wait(key, context) }
     }
 
     private mutating func retry(_ call: CallID, _ names: [String]) {
@@ -163,7 +159,7 @@ extension SyncStateMachine {
         endWaits(for: parts)
         if parts.contains(.send) {
             sendEverythingAgain()
-            sendDelay.end(&context)
+            sendDelay.end()
         }
         wait(call, for: parts)
     }

@@ -1,19 +1,15 @@
 /// A lane for one kind of work, with at most one request at a time: the request and its deadline, and the
 /// lane's own wait after failures.
 struct Lane: Equatable, Sendable {
-    /// The timer that ends the lane's own wait.
-    let timer: SyncTimer
     /// The request in flight.
     private(set) var request: RequestID?
+    /// When the request counts as lost; `nil` without one, and once its response is here.
+    private(set) var deadline: Duration?
     /// The end of the lane's own wait after failures; a call that needs the lane ends it early.
     private(set) var retryAt: Duration?
     /// The error of the lane's last failure.
     private(set) var failure: CloudError?
     private(set) var backoff = Backoff()
-
-    init(retry timer: SyncTimer) {
-        self.timer = timer
-    }
 
     var isBusy: Bool { request != nil }
 
@@ -27,22 +23,31 @@ struct Lane: Equatable, Sendable {
     /// Starts a request whose number was assigned before.
     mutating func begin(_ request: CloudRequest, number: RequestID, _ context: inout SyncContext) {
         self.request = number
-        let deadline = context.now.monotonic + context.configuration.requestDeadline
-        context.actions += [.setTimer(.deadline(number), at: deadline), .request(number, request)]
+        deadline = context.now.monotonic + context.configuration.requestDeadline
+        context.actions.append(.request(number, request))
     }
 
     /// Ends the lane's request if this is its response; late responses are ignored.
-    mutating func takes(_ response: RequestID, _ context: inout SyncContext) -> Bool {
+    mutating func takes(_ response: RequestID) -> Bool {
         guard request == response else { return false }
-        abandon(&context)
+        abandon()
         return true
     }
 
     /// Ignores the response to the lane's request.
-    mutating func abandon(_ context: inout SyncContext) {
-        guard let request else { return }
-        self.request = nil
-        context.actions.append(.cancelTimer(.deadline(request)))
+    mutating func abandon() {
+        request = nil
+        deadline = nil
+    }
+
+    /// Gives the request all the time that it needs, since its response is here and is held.
+    mutating func hold(_ response: RequestID) {
+        if request == response { deadline = nil }
+    }
+
+    /// The request, if its response is overdue.
+    func overdueRequest(at now: Moment) -> RequestID? {
+        if let deadline, deadline <= now.monotonic { request } else { nil }
     }
 
     /// Waits because something could not be stored.
@@ -62,22 +67,23 @@ struct Lane: Equatable, Sendable {
             failure = error
             context.applyRetryAfter(of: error)
         }
-        wait(until: context.nextTry(after: &backoff), &context)
+        wait(until: context.nextTry(after: &backoff))
     }
 
-    mutating func wait(until instant: Duration, _ context: inout SyncContext) {
+    mutating func wait(until instant: Duration) {
         retryAt = instant
-        context.actions.append(.setTimer(timer, at: instant))
     }
 
-    mutating func endWait(_ context: inout SyncContext) {
-        guard retryAt != nil else { return }
+    mutating func endWait() {
         retryAt = nil
-        context.actions.append(.cancelTimer(timer))
     }
 
-    mutating func timerFired() {
-        retryAt = nil
+    /// Ends the wait if it is over; returns whether it was.
+    @discardableResult
+    mutating func endWaitIfOver(at now: Moment) -> Bool {
+        guard let retryAt, retryAt <= now.monotonic else { return false }
+        self.retryAt = nil
+        return true
     }
 
     /// Notes a failure after which the lane need not wait; `nil` takes it back.

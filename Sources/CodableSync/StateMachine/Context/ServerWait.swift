@@ -26,8 +26,9 @@ struct ServerWait: Equatable, Sendable {
         return true
     }
 
-    mutating func end() {
-        until = nil
+    /// Forgets the wait if it is over.
+    mutating func endIfOver(at now: Moment) {
+        if isOver(at: now) { until = nil }
     }
 }
 
@@ -47,7 +48,6 @@ extension SyncContext {
         guard let ordered, obeysWaits else { return }
         let until = now.monotonic + Backoff.clamped(ordered)
         guard serverWait.extend(to: until) else { return }
-        setServerWaitTimer()
         append([.serverWait(until: wallDate(at: until))])
         emit(.waiting(until: wallDate(at: until)))
     }
@@ -55,13 +55,7 @@ extension SyncContext {
     /// Keeps a wait that was ordered in a turn that could not be stored.
     mutating func keep(_ wait: ServerWait) {
         guard let until = wait.until, serverWait.extend(to: until) else { return }
-        setServerWaitTimer()
         emit(.waiting(until: wallDate(at: until)))
-    }
-
-    /// Sets the timer for the rest of the wait, if it is not over.
-    mutating func setServerWaitTimer() {
-        if isInServerWait, let until = serverWait.until { actions.append(.setTimer(.serverWait, at: until)) }
     }
 }
 

@@ -12,6 +12,8 @@ struct SyncContext: Sendable {
     var log = TurnLog()
     /// Whether something is stored and not flushed.
     var isUnflushed = false
+    /// When it is flushed at the latest.
+    var flushAt: Duration?
     /// Whether entries are dropped, because they could not be stored.
     var isDroppingEntries = false
     var counts = SyncCounts()

@@ -98,15 +98,13 @@ extension SyncContext {
     private mutating func note(isFlushed: Bool) {
         guard isUnflushed == isFlushed else { return }
         isUnflushed = !isFlushed
-        let timer = SyncTimer.flush
-        actions.append(
-            isFlushed ? .cancelTimer(timer) : .setTimer(timer, at: now.monotonic + TurnLog.flushDelay)
-        )
+        flushAt = isFlushed ? nil : now.monotonic + TurnLog.flushDelay
     }
 
     /// Gives up a flush that failed, so that a broken disk doesn't keep the engine busy.
     mutating func forgetFlush() {
         isUnflushed = false
+        flushAt = nil
     }
 
     mutating func takeActions() -> [SyncAction] {

@@ -66,12 +66,13 @@ extension DeliveryMachine {
     /// Hands out and accepts without storing it until something else could be stored, or until the next attempt.
     mutating func takeRefused(_ context: inout SyncContext) {
         isDiskRefusing = true
-        context.actions.append(.setTimer(.deliverRetry, at: context.nextTry(after: &diskBackoff)))
+        storeAgainAt = context.nextTry(after: &diskBackoff)
     }
 
     /// Stores again what this room hands out and accepts.
     mutating func takeStored() {
         isDiskRefusing = false
+        storeAgainAt = nil
     }
 
     /// Stores acceptances that could not be stored before.

@@ -3,7 +3,7 @@ import RecordCoding
 /// Delivers changes to the app's streams, and accepts a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
     var streams: [StreamState] = []
-    var lane = Lane(retry: .deliverRetry)
+    var lane = Lane()
     /// The changes suspected of crashing the app, and those that couldn't be decoded.
     var trouble: DeliveryTrouble
     /// Acceptances that could not be stored.
@@ -11,6 +11,8 @@ struct DeliveryMachine: Sendable {
     /// Whether the last write of this room failed, and nothing was stored since.
     var isDiskRefusing = false
     var diskBackoff = Backoff()
+    /// When this room writes again.
+    var storeAgainAt: Duration?
     /// Whether streams of `changes` must deliver everything again after a `.reset`.
     var mustStartOver = false
     /// The records that the former process's live streams held, until they are stored as suspects.

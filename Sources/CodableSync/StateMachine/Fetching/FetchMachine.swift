@@ -4,9 +4,11 @@ import RecordCoding
 struct FetchMachine: Sendable {
     /// The zone that is read.
     let zone: ZoneNumber
-    var lane = Lane(retry: .fetchRetry)
+    var lane = Lane()
     /// Whether there may be changes to fetch.
     private(set) var isWanted = false
+    /// When there may be changes again, without a signal.
+    private(set) var pollAt: Duration?
     /// The number of the current or last fetch run.
     private(set) var runs = 0
     private(set) var isRunning = false
@@ -35,6 +37,17 @@ struct FetchMachine: Sendable {
 
     mutating func wantNothing() {
         isWanted = false
+        pollAt = nil
+    }
+
+    /// Wants a fetch at an instant, even without a signal.
+    mutating func poll(at instant: Duration) {
+        pollAt = instant
+    }
+
+    mutating func poll() {
+        pollAt = nil
+        isWanted = true
     }
 
     // MARK: Requesting pages
@@ -63,7 +76,7 @@ struct FetchMachine: Sendable {
         runs += 1
         paging = PagingWatch(at: context.state.zone(zone).token)
         context.counts.run = FetchTotals()
-        context.actions.append(.cancelTimer(.poll))
+        pollAt = nil
         context.emit(.fetchBegan)
     }
 
@@ -71,7 +84,7 @@ struct FetchMachine: Sendable {
     mutating func resync(_ call: CallID, _ context: inout SyncContext) {
         isWanted = true
         // A page requested from the old position would be taken for the whole listing.
-        lane.abandon(&context)
+        lane.abandon()
         // The feed is read from its beginning, so tokens that were seen before are expected again.
         paging = PagingWatch()
         context.answer(call, afterStoring: [.fetching(.listingBegan(zone))])
@@ -84,7 +97,7 @@ struct FetchMachine: Sendable {
         _ result: Result<FetchedPage, CloudError>,
         _ context: inout SyncContext
     ) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         switch result {
         case .success(let page): take(page, &context)
         case .failure(let error): takeError(error, &context)

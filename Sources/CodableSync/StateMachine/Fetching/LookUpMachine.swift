@@ -6,7 +6,7 @@ struct LookUpMachine: Sendable {
     /// The maximum number of records in one look-up; it is reduced if the server accepts fewer.
     static var maximumCount: Int { 200 }
 
-    var lane = Lane(retry: .lookUpRetry)
+    var lane = Lane()
     /// The records to look up.
     private(set) var queue = RecordQueue()
     /// The records of the request in flight.
@@ -27,7 +27,7 @@ struct LookUpMachine: Sendable {
     mutating func append(_ key: RecordKey, _ context: inout SyncContext) {
         if queue.contains(key) { return }
         queue.append(key)
-        if isWaitingForRecords { lane.endWait(&context) }
+        if isWaitingForRecords { lane.endWait() }
         isWaitingForRecords = false
     }
 
@@ -49,7 +49,7 @@ struct LookUpMachine: Sendable {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         switch result {
         case .success(let found):
             limit = min(Self.maximumCount, limit * 2)
@@ -219,7 +219,7 @@ struct LookUpMachine: Sendable {
 
     /// Ignores the response to the request in flight; its records stay in the queue.
     mutating func abandonRequest(_ context: inout SyncContext) {
-        lane.abandon(&context)
+        lane.abandon()
         keys = []
     }
 

@@ -5,7 +5,7 @@ struct ConflictMachine: Sendable {
     /// How many conflicts the resolver gets at once, to bound how much is loaded.
     static var maximumGroup: Int { 50 }
 
-    var lane = Lane(retry: .resolveRetry)
+    var lane = Lane()
     /// Records whose conflict is being resolved.
     private var keys = RecordTable<Bool>()
 

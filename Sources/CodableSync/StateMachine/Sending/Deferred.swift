@@ -10,7 +10,7 @@ struct Deferred: Sendable {
 
     /// The records that wait for the timer.
     private(set) var queue = RecordQueue()
-    /// When they are sent again.
+    /// When they are sent again; `nil` if none waits.
     private(set) var until: Duration?
     private var backoff = Backoff()
     /// How often sending a change failed with an unknown error.
@@ -34,25 +34,18 @@ struct Deferred: Sendable {
         // together wait once, as long as the server asks for any of them.
         let ordered = context.serverWait.until ?? .zero
         guard queue.count == 1 || ordered > until ?? .zero else { return }
-        let until = queue.count == 1 ? context.nextTry(after: &backoff) : ordered
-        self.until = until
-        context.actions.append(.setTimer(.itemRetry, at: until))
+        until = queue.count == 1 ? context.nextTry(after: &backoff) : ordered
     }
 
     /// Makes all changes sendable again.
-    mutating func end(_ context: inout SyncContext) {
-        guard !queue.isEmpty else { return }
+    mutating func end() {
         queue = RecordQueue()
-        context.actions.append(.cancelTimer(.itemRetry))
+        until = nil
     }
 
-    mutating func takeTimer() {
-        queue = RecordQueue()
-    }
-
-    /// Makes due changes sendable, so they share a request with others.
-    mutating func endIfDue(at now: Moment) {
-        if let until, until <= now.monotonic { queue = RecordQueue() }
+    /// Makes the changes sendable if they have waited long enough.
+    mutating func endIfOver(at now: Moment) {
+        if let until, until <= now.monotonic { end() }
     }
 
     /// Resets the next wait to the shortest.

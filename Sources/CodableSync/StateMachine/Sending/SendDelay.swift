@@ -6,7 +6,7 @@ struct SendDelay: Sendable {
     /// The records whose changes wait.
     private(set) var queue = RecordQueue()
     /// When they are sent.
-    private var until: Duration?
+    private(set) var until: Duration?
 
     /// The number of changes that wait.
     func count(at now: Moment) -> Int {
@@ -14,13 +14,11 @@ struct SendDelay: Sendable {
     }
 
     /// Delays a call's change, unless it can't be sent anyway.
-    mutating func wait(_ key: RecordKey, _ context: inout SyncContext) {
+    mutating func wait(_ key: RecordKey, _ context: SyncContext) {
         guard context.configuration.sendDelay > .zero, context.state.sendQueue.contains(key) else { return }
         queue.append(key)
         guard until == nil else { return }
-        let until = context.now.monotonic + context.configuration.sendDelay
-        self.until = until
-        context.actions.append(.setTimer(.sendDelay, at: until))
+        until = context.now.monotonic + context.configuration.sendDelay
     }
 
     /// Removes a record that no longer has a change to send.
@@ -29,14 +27,13 @@ struct SendDelay: Sendable {
     }
 
     /// Sends the changes with the next request.
-    mutating func end(_ context: inout SyncContext) {
-        guard until != nil else { return }
-        takeTimer()
-        context.actions.append(.cancelTimer(.sendDelay))
-    }
-
-    mutating func takeTimer() {
+    mutating func end() {
         until = nil
         queue = RecordQueue()
+    }
+
+    /// Sends the changes with the next request if they have waited long enough.
+    mutating func endIfOver(at now: Moment) {
+        if let until, until <= now.monotonic { end() }
     }
 }

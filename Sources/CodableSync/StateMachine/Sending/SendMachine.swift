@@ -2,7 +2,7 @@ import RecordCoding
 
 /// Sends queued changes, first in, first out, one request at a time.
 struct SendMachine: Sendable {
-    var lane = Lane(retry: .sendRetry)
+    var lane = Lane()
     private(set) var inFlight = InFlight()
     private(set) var isOverQuota = false
     /// Whether the request has saved or deleted anything.
@@ -52,7 +52,7 @@ struct SendMachine: Sendable {
         _ deferred: inout Deferred,
         _ context: inout SyncContext
     ) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         switch result {
         case .success(let results): take(results, &deferred, &context)
         case .failure(let error): fail(error, &deferred, &context)
@@ -65,7 +65,7 @@ struct SendMachine: Sendable {
         _ failure: JournalFailure,
         _ context: inout SyncContext
     ) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         inFlight = InFlight()
         context.emit(.storageFailed(failure.detail))
         context.tell(.failed(failure.syncError, of: .send))
@@ -202,12 +202,11 @@ struct SendMachine: Sendable {
         isOverQuota = true
         context.failCallers(error, of: .send)
         // Retry slowly, since only the user can free space.
-        lane.wait(until: context.now.monotonic + .seconds(600), &context)
+        lane.wait(until: context.now.monotonic + .seconds(600))
     }
 
-    mutating func takeTimer() {
-        lane.timerFired()
-        isOverQuota = false
+    mutating func endWaitIfOver(at now: Moment) {
+        if lane.endWaitIfOver(at: now) { isOverQuota = false }
     }
 
     mutating func forgetQuota() {
@@ -215,7 +214,7 @@ struct SendMachine: Sendable {
     }
 
     mutating func abandonRequest(_ context: inout SyncContext) {
-        lane.abandon(&context)
+        lane.abandon()
         inFlight = InFlight()
     }
 }

@@ -10,7 +10,7 @@ struct SubscriptionMachine: Sendable {
 
     /// The subscribed zone.
     let zone: ZoneNumber
-    var lane = Lane(retry: .subscriptionRetry)
+    var lane = Lane()
     /// When the server last had the subscription; `nil` if the machine hasn't checked since the start.
     private var checkedAt: Duration?
     /// Whether the app was notified that subscribing failed.
@@ -33,9 +33,16 @@ struct SubscriptionMachine: Sendable {
     mutating func advance(_ context: inout SyncContext) {
         guard !lane.isBusy, !lane.isWaiting(at: context.now), !isRemovalWanted else { return }
         let isMade = context.state.zone(zone).isSubscribed
-        if isMade, let checkedAt, context.now.monotonic - checkedAt < Self.validity { return }
+        if isMade, let checkedAt, context.now.monotonic < checkedAt + Self.validity { return }
         isDeleting = false
         lane.begin(.subscribe(isMade: isMade), &context)
+    }
+
+    /// When to compare with the server again; `nil` if the app's calls are enough for that.
+    func checkAt(_ context: SyncContext) -> Duration? {
+        guard context.configuration.automaticallySyncs, let checkedAt else { return nil }
+        let instant = checkedAt + Self.validity
+        return instant > context.now.monotonic ? instant : nil
     }
 
     /// Compares with the server again, since the app has started the engine.
@@ -44,7 +51,7 @@ struct SubscriptionMachine: Sendable {
     }
 
     mutating func take(_ request: RequestID, _ error: CloudError?, _ context: inout SyncContext) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         if isDeleting { return takeDeleted(error, &context) }
         guard let error else { return takeSubscribed(&context) }
         context.applyRetryAfter(of: error)
@@ -62,11 +69,6 @@ struct SubscriptionMachine: Sendable {
 
     private mutating func takeSubscribed(_ context: inout SyncContext) {
         checkedAt = context.now.monotonic
-        // Otherwise the app's calls are enough.
-        if context.configuration.automaticallySyncs {
-            let instant = context.now.monotonic + Self.validity
-            context.actions.append(.setTimer(.subscriptionCheck, at: instant))
-        }
         if !context.state.zone(zone).isSubscribed { context.append([.zones(.subscribed(zone))]) }
         lane.succeed()
         hasToldOfFailure = false
@@ -74,8 +76,8 @@ struct SubscriptionMachine: Sendable {
 
     /// Starts over after the loss of the zone, whose subscription is lost with it.
     mutating func takeZoneLost(_ context: inout SyncContext) {
-        lane.abandon(&context)
-        lane.endWait(&context)
+        lane.abandon()
+        lane.endWait()
         self = SubscriptionMachine(continuing: self, zone)
     }
 
@@ -96,7 +98,7 @@ struct SubscriptionMachine: Sendable {
     /// Deletes the subscription if a call waits for it, after the request in flight.
     mutating func advanceRemoval(_ context: inout SyncContext) {
         guard isRemovalWanted, !lane.isBusy else { return }
-        lane.endWait(&context)
+        lane.endWait()
         isDeleting = true
         lane.begin(.unsubscribe, &context)
     }

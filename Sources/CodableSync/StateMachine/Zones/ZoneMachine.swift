@@ -16,7 +16,7 @@ struct ZoneMachine: Sendable {
 
     /// The zone.
     let number: ZoneNumber
-    var lane = Lane(retry: .zoneRetry)
+    var lane = Lane()
     /// The error that put the zone in doubt; requests for records pause until the zone has been examined.
     private(set) var doubt: CloudError?
     /// Whether the account was checked again because of the doubt: another user's database lacks the zone too.
@@ -103,7 +103,7 @@ struct ZoneMachine: Sendable {
         isOwnerConfirmed: Bool,
         _ context: inout SyncContext
     ) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         if let error { return fail(error, isOwnerConfirmed: isOwnerConfirmed, &context) }
         context.tell(.fetchWanted)
         // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
@@ -166,7 +166,6 @@ struct ZoneMachine: Sendable {
 
     /// Holds a response that may come from another zone.
     mutating func hold(_ response: RecordResponse, _ context: inout SyncContext) {
-        context.actions.append(.cancelTimer(.deadline(response.request)))
         for wait in response.waits { context.applyRetryAfter(wait) }
         held = response
         if doubt == nil { doubt = CloudError(.changeTokenExpired) }
@@ -193,7 +192,7 @@ struct ZoneMachine: Sendable {
         isOwnerConfirmed: Bool,
         _ context: inout SyncContext
     ) {
-        guard lane.takes(request, &context) else { return }
+        guard lane.takes(request) else { return }
         switch result {
         case .success(let fate):
             unknownFeedErrors = 0
@@ -330,7 +329,7 @@ struct ZoneMachine: Sendable {
     /// Ignores the response to a request in flight and the held one, which may be from another user's
     /// database.
     mutating func abandonResponses(_ context: inout SyncContext) {
-        lane.abandon(&context)
+        lane.abandon()
         held = nil
     }
 }

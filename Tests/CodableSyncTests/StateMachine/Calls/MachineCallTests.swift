@@ -18,7 +18,8 @@ final class MachineCallTests: MachineTestCase {
     func testNoRequestIsMadeWithoutACaller() {
         machine.upload("A", 1)
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
-        XCTAssertEqual(machine.run(.timerFired(.poll)).requests, [])
+        XCTAssertNil(machine.timers[.poll])
+        XCTAssertEqual(machine.run(.timePassed).requests, [])
     }
 
     func testSyncFetchesThenSendsThenAnswers() {

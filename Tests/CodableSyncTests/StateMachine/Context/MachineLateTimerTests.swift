@@ -17,7 +17,7 @@ final class MachineLateTimerTests: MachineTestCase {
         let retry = machine.run(.signal(.reachable))
         XCTAssertEqual(retry.requests, ["fetch 0"])
         machine.answerFetch(token: "1")
-        let late = machine.run(.timerFired(.fetchRetry))
+        let late = machine.run(.timePassed)
         XCTAssertEqual(late.requests, [])
     }
 

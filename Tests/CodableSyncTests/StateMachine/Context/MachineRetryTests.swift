@@ -126,7 +126,7 @@ final class MachineRetryTests: MachineTestCase {
             XCTAssertEqual(harness.open.count, lane == "zone" ? 1 : harness.open.count, lane)
             guard let (id, _) = harness.open.first else { return XCTFail("\(lane): no request") }
             XCTAssertNotNil(harness.timers[.deadline(id)], lane)
-            let actions = harness.run(.timerFired(.deadline(id)))
+            let actions = harness.missDeadline(id)
             XCTAssertEqual(actions.requests, [], lane)
             harness.fireNext { if case .deadline = $0 { false } else { true } }
             switch lane {

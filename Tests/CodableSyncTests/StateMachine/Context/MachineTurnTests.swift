@@ -114,7 +114,7 @@ final class MachineTurnTests: MachineTestCase {
         machine.upload("A", 1)
         machine.failSend(CloudError(.requestRateLimited, retryAfter: .seconds(30)))
         let instant = machine.timers[.serverWait]
-        XCTAssertEqual(machine.run(.timerFired(.serverWait)).requests, [])
+        XCTAssertEqual(machine.run(.timePassed).requests, [])
         XCTAssertEqual(machine.timers[.serverWait], instant)
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
     }
@@ -132,8 +132,9 @@ final class MachineTurnTests: MachineTestCase {
         XCTAssertNotEqual(harness.machine.reported, .waiting(until: harness.now.wall), "sync continues")
         harness.answerFetch(token: "0")
         XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
+        harness.answerSend { _ in .saved(KnownVersion(10)) }
         XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
-        XCTAssertEqual(harness.run(.timerFired(.deadline(harness.setupRequest ?? 0))).requests, [])
+        XCTAssertEqual(harness.missDeadline(harness.setupRequest ?? 0).requests, [])
         XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
         harness.run(.subscribed(harness.setupRequest ?? 0, nil))
         XCTAssertTrue(harness.state.onlyZone.isSubscribed)
@@ -189,7 +190,6 @@ final class MachineTurnTests: MachineTestCase {
 private struct MachineDriver {
     var machine: SyncStateMachine
     let now: Moment
-    private var timers: [SyncTimer: Duration] = [:]
     private var send: (id: RequestID, items: [SendItem])?
     private var fetch: RequestID?
     private(set) var answers = 0
@@ -205,8 +205,6 @@ private struct MachineDriver {
             switch action {
             case .request(let id, .send(let items)): send = (id, items)
             case .request(let id, .fetch): fetch = id
-            case .setTimer(let timer, let instant): timers[timer] = instant
-            case .cancelTimer(let timer): timers[timer] = nil
             case .answer: answers += 1
             default: break
             }
@@ -240,7 +238,7 @@ private struct MachineDriver {
 
     var sizes: [Int] {
         [
-            timers.count, machine.calls.waiters.count, machine.deferred.queue.placeCount,
+            machine.timers.count, machine.calls.waiters.count, machine.deferred.queue.placeCount,
             machine.state.sendQueue.placeCount,
             machine.state.deliveryQueue.placeCount, machine.sending.inFlight.count,
             machine.lookingUp.queue.placeCount, machine.delivering.streams.count, machine.state.notes.count,

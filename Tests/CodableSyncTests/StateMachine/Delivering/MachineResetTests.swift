@@ -83,7 +83,7 @@ final class MachineResetTests: MachineAccountTestCase {
         machine.feed(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.failNextCommit().delivered, [item("A", updated: 1)], "the disk is full")
         XCTAssertFalse(machine.state.summary.isFollowed)
-        XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.entries.first, .fact(.followed))
+        XCTAssertEqual(machine.fireNext { $0 == .storeAgain }.entries.first, .fact(.followed))
         XCTAssertTrue(machine.state.summary.isFollowed)
     }
 

@@ -186,7 +186,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         let actions = machine.run(.delivery(.loadFailed(1, ["A", "B"], isEmpty: true)))
         XCTAssertEqual(actions.delivered, [])
-        XCTAssertNotNil(actions.timer(.deliverRetry))
+        XCTAssertNotNil(machine.timers[.deliverRetry])
         XCTAssertEqual(
             machine.fireNext { $0 == .deliverRetry }.delivered,
             [item("A", updated: 1), item("B", updated: 2)]

@@ -24,7 +24,7 @@ final class MachineLateAnswerTests: MachineTestCase {
     func testALateAnswerDoesNotChangeTheBaseOfAnEdit() {
         machine.upload("A", 2)
         guard let send = machine.sendRequest?.id else { return XCTFail("no send request") }
-        machine.run(.timerFired(.deadline(send)))
+        machine.missDeadline(send)
         machine.fetch([.init("A", 8)], token: "2")
         machine.resolve { _ in .server }
         let late = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(7)))

@@ -53,13 +53,10 @@ final class MachineTemporaryErrorTests: MachineTestCase {
         for name in ["A", "B", "C"] { machine.upload(name, 2) }
         machine.answerSend { _ in .saved(KnownVersion(10)) }
         let waits: [String: Duration] = ["A": .seconds(10), "B": .seconds(100), "C": .seconds(50)]
-        let actions = machine.answerSend {
+        machine.answerSend {
             .failed(CloudError(.serverRejectedRequest, retryAfter: waits[$0.name]))
         }
-        let timers = actions.compactMap { action -> Duration? in
-            if case .setTimer(.itemRetry, at: let instant) = action { instant } else { nil }
-        }
-        XCTAssertEqual(timers, [begin + .seconds(100)])
+        XCTAssertEqual(machine.timers[.itemRetry], begin + .seconds(100))
         while machine.sendRequest == nil, !machine.isWithoutTimers { machine.fireNext() }
         XCTAssertEqual(machine.now.monotonic, begin + .seconds(100))
         XCTAssertEqual(machine.sendRequest?.items.map(\.name).sorted(), ["A", "B", "C"])

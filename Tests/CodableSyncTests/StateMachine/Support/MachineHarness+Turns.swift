@@ -75,8 +75,11 @@ extension MachineHarness {
         let inputs = inputs
         (before, self.inputs) = (nil, [])
         machine.assertInvariants(after: inputs.last ?? .opened)
+        closeAbandoned()
         for action in actions { note(action) }
-        var actions = answerCheck(answerPosition(answerRenewal(actions, after: inputs)))
+        checkTime()
+        let others = actions.filter { if case .wake = $0 { false } else { true } }
+        var actions = answerCheck(answerPosition(answerRenewal(others, after: inputs)))
         // As the engine does.
         if case .store? = actions.first, machine.isDiskRefusing { actions += run(.delivery(.storable)) }
         return actions

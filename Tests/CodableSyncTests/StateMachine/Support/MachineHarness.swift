@@ -25,7 +25,8 @@ struct MachineHarness {
     private(set) var conflicts: [ReconcileItem] = []
     /// The user to whose state the machine asks to switch.
     private(set) var switchTo: String?
-    private(set) var timers: [SyncTimer: Duration] = [:]
+    /// The instant for which the machine asked last.
+    private(set) var wakeAt: Duration?
     private var answered: Set<CallID> = []
     private var lastCall: CallID = 0
     /// Whether the database has a feed; if not, it says so when the machine reads it.
@@ -117,29 +118,6 @@ struct MachineHarness {
         return actions + run(.account(.checked(request, .success(account))))
     }
 
-    mutating func advance(by duration: Duration) {
-        now.monotonic += duration
-        now.wall = now.wall.addingTimeInterval(Double(duration.components.seconds))
-    }
-
-    /// Advances to the next timer and fires it.
-    @discardableResult
-    mutating func fireNext(
-        where isWanted: (SyncTimer) -> Bool = { ![.flush, .subscriptionCheck].contains($0) }
-    ) -> [SyncAction] {
-        let due = timers.filter { isWanted($0.key) }.min {
-            ($0.value, "\($0.key)") < ($1.value, "\($1.key)")
-        }
-        guard let due else { return [] }
-        timers[due.key] = nil
-        if due.value > now.monotonic { advance(by: due.value - now.monotonic) }
-        now.monotonic = max(now.monotonic, due.value)
-        return run(.timerFired(due.key))
-    }
-
-    /// Forgets a timer that has fired.
-    mutating func forget(_ timer: SyncTimer) { timers[timer] = nil }
-
     mutating func newCall() -> CallID {
         lastCall += 1
         return lastCall
@@ -153,7 +131,7 @@ struct MachineHarness {
         for id in open.keys { close(id) }
         switchTo = nil
         conflicts = []
-        timers = [:]
+        wakeAt = nil
         return run(.account(.switched(from: former)))
     }
 
@@ -165,10 +143,16 @@ struct MachineHarness {
         case .zone(.saved(let id, _)), .subscribed(let id, _): close(id)
         case .records(let response): close(response.request)
         case .sendLoadFailed(let id, _): close(id)
-        case .timerFired(.deadline(let id)): close(id)
         case .reconciled: conflicts = []
+        case .timePassed: wakeAt = nil
         default: break
         }
+    }
+
+    /// Forgets the requests whose responses the machine would ignore.
+    mutating func closeAbandoned() {
+        let inFlight = machine.requestsInFlight
+        for id in open.keys where !inFlight.contains(id) { close(id) }
     }
 
     private mutating func close(_ id: RequestID) {
@@ -206,10 +190,7 @@ struct MachineHarness {
         case .deliver(let stream, let items): noteDelivery(items, to: stream)
         case .mark(let stream, let mark):
             if mark == .reset, isLive(stream) { folded[stream] = [:] }
-        case .setTimer(let timer, let instant): timers[timer] = instant
-        case .cancelTimer(let timer):
-            timers[timer] = nil
-            if case .deadline(let id) = timer { close(id) }
+        case .wake(let instant): wakeAt = instant
         case .answer(let call, let answer): checkAnswer(call, answer)
         case .switchUser(let user): switchTo = user
         case .cancel(let id): if open[id] != nil { faults.append("a request is canceled but not abandoned") }

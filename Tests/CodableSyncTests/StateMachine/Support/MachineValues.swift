@@ -105,10 +105,6 @@ extension [SyncAction] {
         compactMap { if case .report(.status(let status)) = $0 { status } else { nil } }
     }
 
-    func timer(_ timer: SyncTimer) -> Duration? {
-        last { if case .setTimer(timer, _) = $0 { true } else { false } }
-            .flatMap { if case .setTimer(_, let instant) = $0 { instant } else { nil } }
-    }
 }
 
 func item(_ name: String, updated handle: UInt64) -> DeliveryItem {

@@ -183,11 +183,15 @@ extension StampWorld {
     }
 
     mutating func missDeadline(_ id: RequestID) {
-        guard let request = requests.removeValue(forKey: id) else { return }
         log.append("deadline of \(id)")
+        pass(until: harness.timers[.deadline(id)])
+    }
+
+    /// The machine waits for a response no longer; the request may still be on its way.
+    mutating func cancel(_ id: RequestID) {
+        guard let request = requests.removeValue(forKey: id) else { return }
         if case .send(let items) = request, answers[id] == nil { ghosts.append(items) }
         answers[id] = nil
-        feed(.timerFired(.deadline(id)))
     }
 
     /// A request that timed out is applied late; a late deletion is indistinguishable from another device's.

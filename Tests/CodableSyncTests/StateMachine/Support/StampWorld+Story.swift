@@ -62,12 +62,15 @@ extension StampWorld {
     }
 
     mutating func fireTimer() {
-        let due = harness.timers.filter { if case .deadline = $0.key { false } else { true } }
-            .min { ($0.value, "\($0.key)") < ($1.value, "\($1.key)") }
-        guard let due else { return }
-        if due.value > harness.now.monotonic { harness.advance(by: due.value - harness.now.monotonic) }
-        harness.forget(due.key)
-        feed(.timerFired(due.key))
+        let others = harness.timers.filter { if case .deadline = $0.key { false } else { true } }
+        pass(until: others.values.min())
+    }
+
+    /// Lets the time pass; what is due happens.
+    mutating func pass(until instant: Duration?) {
+        guard let instant else { return }
+        harness.advance(to: instant)
+        feed(.timePassed)
     }
 
     /// Finishes everything in progress, without faults.

@@ -182,6 +182,7 @@ struct StampWorld {
                 decoding.append((items, endedCalls))
                 log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
+            case .cancel(let id): cancel(id)
             case .store(let changes): log.append("    stores \(changes.entries)")
             default: break
             }

@@ -138,8 +138,8 @@ final class MachineFormerZoneTests: MachineTestCase {
             error.itemErrors[id] =
                 index == 0 ? CloudError(.unknownItem) : CloudError(.zoneBusy, retryAfter: wait)
         }
-        let waits = machine.failSend(error).compactMap { action -> Duration? in
-            if case .setTimer(.serverWait, let instant) = action { instant } else { nil }
+        let waits = machine.failSend(error).compactMap { action -> Date? in
+            if case .report(.event(.waiting(let date))) = action { date } else { nil }
         }
         XCTAssertTrue(machine.machine.zone.holdsResponse)
         XCTAssertEqual(waits.count, names.count - 1, "each one is longer than those before it")

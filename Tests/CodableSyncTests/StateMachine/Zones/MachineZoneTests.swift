@@ -99,7 +99,7 @@ final class MachineZoneTests: MachineTestCase {
     func testNoRequestIsSentWhileTheLossIsStored() {
         machine.upload("A", 3)
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
-        machine.run(.timerFired(.deadline(send.id)))
+        machine.missDeadline(send.id)
         machine.run(.signal(.changes(in: nil)))
         guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
         machine.feed(.records(.fetched(fetch.id, .failure(CloudError(.userDeletedZone)))))
