@@ -1,13 +1,9 @@
-/// The slot that requests about zones and records share: one is in flight at a time.
-///
-/// Its response is stored before the next request is sent, so no two responses cross.
-/// Look-ups come first; pages and sends take turns. A waiting lane does not occupy the slot. The account
-/// look-up and the subscription do not need it.
+/// The place of the one request about the zone and its records: whose turn it is, and how long a change waits.
 struct Slot: Equatable, Sendable {
     /// How long a change waits for a page or a look-up before that request is abandoned.
     static var patience: Duration { .seconds(5) }
 
-    /// Whether the last request in the slot was a page, so that a send comes next.
+    /// Whether the last request was a page, so that a send comes next.
     var isSendsTurn = false
     /// Whether changes have waited long enough, so that a send comes next and waits for no first page.
     var isOverdue = false

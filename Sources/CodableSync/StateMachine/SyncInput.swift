@@ -5,7 +5,7 @@ package typealias CallID = UInt64
 package typealias RequestID = UInt64
 package typealias StreamID = UInt64
 
-/// Everything that the state machine reacts to; each room has inputs of its own.
+/// Everything that the state machine reacts to.
 package enum SyncInput: Equatable, Sendable {
     /// The state was opened, maybe by another version of the app than before.
     case opened

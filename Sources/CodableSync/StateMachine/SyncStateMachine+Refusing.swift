@@ -68,7 +68,7 @@ extension SyncStateMachine {
     }
 
     private mutating func advanceAgain(storing store: (TurnChanges) -> JournalFailure?) -> [SyncAction] {
-        // A room that could not store what it began waits, so each begins at most once.
+        // What could not be stored waits, so each kind of work begins at most once.
         while true {
             let before = self
             advance()
@@ -99,24 +99,17 @@ extension SyncStateMachine {
 
     private mutating func tellRefusal(_ failure: JournalFailure) {
         context.emit(.storageFailed(failure.detail))
-        context.tell(.failed(failure.syncError, of: nil))
+        failCallers(failure.syncError)
     }
 
     private mutating func refuseFact(_ input: SyncInput) {
         switch input {
-        case .records(.fetched(let request, _)):
-            if fetching.lane.takes(request) { fetching.takeRefused(&context) }
-        case .records(.lookedUp(let request, _)):
-            if lookingUp.lane.takes(request) { lookingUp.takeRefused(&context) }
-        case .records(.sent(let request, _)):
-            if sending.lane.takes(request) { sending.takeRefused(&context) }
-        case .zone(let input):
-            if zone.lane.takes(input.request) { zone.lane.takeRefused(&context) }
-        case .subscribed(let request, _):
-            if subscription.lane.takes(request) { subscription.lane.takeRefused(&context) }
+        case .records(let response): refuse(response.request)
+        case .zone(let input): refuse(input.request)
+        case .subscribed(let request, _): refuse(request)
         case .account(.checked(let request, .success(let found))) where found.status == .available:
-            if account.lane.takes(request) { account.lane.takeRefused(&context) }
-        case .reconciled: resolving.takeRefused(&deferred, &context)
+            refuse(request)
+        case .reconciled: refuseResolutions()
         case .timePassed:
             context.forgetFlush()
             take(input)
@@ -128,11 +121,23 @@ extension SyncStateMachine {
         }
     }
 
+    /// Handles a response that could not be stored, as if it had been lost.
+    private mutating func refuse(_ request: RequestID) {
+        guard let subject = context.requests.subject(of: request) else { return }
+        context.requests.end(subject)
+        switch subject {
+        case .fetching: refuseFetch()
+        case .lookingUp: refuseLookUp()
+        case .sending: refuseSending()
+        default: context.backOff(subject, after: .ofDisk)
+        }
+    }
+
     private mutating func refuse(_ writer: TurnLog.Writer, _ failure: JournalFailure) {
         switch writer {
-        case .sending: sending.takeRefused(&context)
-        case .fetching: fetching.takeRefused(&context)
-        case .zone: zone.lane.takeRefused(&context)
+        case .sending: refuseSending()
+        case .fetching: refuseFetch()
+        case .zone: context.backOff(.zone, after: .ofDisk)
         case .delivering: delivering.takeRefused(&context)
         case .flush: context.forgetFlush()
         }

@@ -1,52 +1,115 @@
 import RecordCoding
 
-/// Handling responses about records, and requests that get no response.
+/// Processing responses about records, and what several subjects do after errors.
 extension SyncStateMachine {
-    /// Processes a response, or holds it if it may come from another zone.
-    mutating func takeResponse(_ response: RecordResponse) {
-        // A database without a feed cannot tell zones apart.
-        guard context.state.summary.databaseToken != nil, isAwaited(response),
-            response.mayBeFromAnother(than: zone.number, context.state)
-        else { return process(response) }
-        fetching.lane.hold(response.request)
-        lookingUp.lane.hold(response.request)
-        sending.lane.hold(response.request)
-        zone.hold(response, &context)
-    }
-
-    private func isAwaited(_ response: RecordResponse) -> Bool {
-        switch response {
-        case .fetched(let request, _): fetching.lane.request == request
-        case .lookedUp(let request, _): lookingUp.lane.request == request
-        case .sent(let request, _): sending.lane.request == request
-        }
-    }
-
     mutating func process(_ response: RecordResponse) {
         switch response {
-        case .fetched(let request, let result): fetching.take(request, result, &context)
-        case .lookedUp(let request, let result): lookingUp.take(request, result, &deferred, &context)
-        case .sent(let request, let result): sending.take(request, result, &deferred, &context)
+        case .fetched(let request, let result): receive(page: result, of: request)
+        case .lookedUp(let request, let result): receive(lookedUp: result, of: request)
+        case .sent(let request, let result): receive(sent: result, of: request)
         }
     }
 
     /// Treats a request without a timely response as one whose response was lost.
-    mutating func takeDeadline(_ request: RequestID) {
+    mutating func missResponse(to request: RequestID) {
         context.actions.append(.cancel(request))
         let error = CloudError(.serverResponseLost, message: "The server didn't respond in time.")
-        if sending.lane.request == request { return process(.sent(request, .failure(error))) }
-        if fetching.lane.request == request { return process(.fetched(request, .failure(error))) }
-        if lookingUp.lane.request == request { return process(.lookedUp(request, .failure(error))) }
-        if subscription.lane.request == request { return subscription.take(request, error, &context) }
-        // All failures of the zone's requests are handled alike.
-        zone.take(.saved(request, error), isOwnerConfirmed: account.isConfirmed, &context)
-        account.take(request, .failure(error), &context)
+        switch context.requests.subject(of: request) {
+        case .account: take(.account(.checked(request, .failure(error))))
+        case .zone:
+            if context.takes(request, of: .zone) { failZone(error) }
+        case .subscription: receive(subscribed: error, of: request)
+        case .fetching: receive(page: .failure(error), of: request)
+        case .lookingUp: receive(lookedUp: .failure(error), of: request)
+        case .sending: receive(sent: .failure(error), of: request)
+        case .resolving, .delivering, nil: break
+        }
+    }
+
+    /// Ignores the responses to all requests for records.
+    mutating func ignoreResponsesAboutRecords() {
+        context.requests.end(.fetching)
+        ignoreSending()
+        ignoreLookUp()
     }
 
     /// Applies limits to the next request; a request in flight keeps the former ones.
-    mutating func takeLimits(_ limits: DatabaseLimits) {
+    mutating func receive(_ limits: DatabaseLimits) {
         context.configuration.maximumItems = limits.maximumItems
         context.configuration.maximumBytes = limits.maximumBytes
-        sending.take(limits)
+        sending.planner.take(limits)
+    }
+
+    // MARK: Errors
+
+    /// Fails the callers that wait for a part of the work, or all callers if no part is given.
+    mutating func failCallers(_ error: CloudError, of part: SyncParts? = nil) {
+        var failure = SyncError.cloud(error)
+        if error.retryAfter != nil { failure.retryDate = context.serverWaitEnd }
+        failCallers(failure, of: part)
+    }
+
+    mutating func failCallers(_ failure: SyncError, of part: SyncParts? = nil) {
+        calls.fail(failure, of: part)
+        if part == nil { answerRemovals(.failed(failure)) }
+    }
+
+    /// Handles an error that concerns the account, the configuration or the zone.
+    ///
+    /// - Returns: Whether it is one; if not, only what has failed waits.
+    mutating func handleGeneral(_ error: CloudError) -> Bool {
+        switch error.recovery {
+        case .recreateZone, .askUser, .uploadEverything: examineZone(after: error)
+        default: return stopIfUnusable(after: error)
+        }
+        return true
+    }
+
+    /// Stops requests if none can succeed.
+    ///
+    /// - Returns: Whether none can.
+    mutating func stopIfUnusable(after error: CloudError) -> Bool {
+        guard [.waitForAccount, .stop].contains(error.recovery) else { return false }
+        stopWork(after: error)
+        return true
+    }
+
+    /// Stops requests, because the account is unusable, or the configuration is wrong.
+    mutating func stopWork(after error: CloudError) {
+        if error.recovery == .stop { calls.fail(with: error) } else { loseAccount(after: error) }
+    }
+
+    // MARK: What changes of the state lead to
+
+    /// Passes on which records have changed, until nothing is left.
+    mutating func settle() {
+        while true {
+            if !state.unsendable.isEmpty {
+                passOnUnsendable()
+            } else if !state.renewed.isEmpty {
+                let renewed = state.renewed
+                context.state.renewed = []
+                delivering.takeRenewed(renewed, &context)
+                delivering.dropUnasked(renewed, &context)
+            } else if !state.reshown.isEmpty {
+                let reshown = state.reshown
+                context.state.reshown = []
+                delivering.takeReshown(reshown, &context)
+            } else {
+                return endMetDemand()
+            }
+        }
+    }
+
+    /// Drops records that cannot be sent from the deferred changes, and looks them up if they must be read.
+    private mutating func passOnUnsendable() {
+        let keys = state.unsendable
+        context.state.unsendable = []
+        for key in keys where !state.sendQueue.contains(key) {
+            deferred.remove(key)
+            sendDelay.remove(key)
+            // The change may have been parked because of a look-up, which is not repeated.
+            if let record = state[key], record.mustLookUp, record.pending?.parked == nil { lookUp(key) }
+        }
     }
 }

@@ -3,7 +3,7 @@ import RecordCoding
 /// Reporting the engine's status and the account's status to the app.
 extension SyncStateMachine {
     mutating func reportStatus() {
-        account.reportUnavailability(&context)
+        reportUnavailability()
         let status = currentStatus
         guard status != reported else { return }
         reported = status
@@ -22,27 +22,26 @@ extension SyncStateMachine {
         }
         // While the account or the zone waits to be looked up again, a request whose response is held does
         // not count as in flight.
-        if !zone.holdsResponse || !(isWaiting(account.lane) || isWaiting(zone.lane)) {
-            if sending.lane.request != nil { return .sending }
+        if !zone.holdsResponse || !(context.isWaiting(.account) || context.isWaiting(.zone)) {
+            if context.requests.contains(.sending) { return .sending }
             if fetching.isRunning { return .fetching }
         }
         if let end = context.serverWaitEnd { return .waiting(until: end) }
         if sending.isOverQuota { return .paused(.quotaExceeded) }
-        let lanes = [account.lane, zone.lane, fetching.lane, sending.lane, lookingUp.lane, resolving.lane]
-        for lane in lanes where isWaiting(lane) {
-            if lane.failure?.code == .networkUnavailable { return .offline }
-            if let retryAt = lane.retryAt { return .waiting(until: context.wallDate(at: retryAt)) }
+        let subjects: [Subject] = [.account, .zone, .fetching, .sending, .lookingUp, .resolving]
+        for subject in subjects where context.isWaiting(subject) {
+            let wait = context.waits[subject]
+            if wait.failure?.code == .networkUnavailable { return .offline }
+            if let until = wait.until { return .waiting(until: context.wallDate(at: until)) }
         }
         return upcoming ?? .idle
     }
-
-    private func isWaiting(_ lane: Lane) -> Bool { lane.isWaiting(at: context.now) }
 
     /// The status of work that is about to start, so that the engine is not reported as idle between two
     /// requests.
     private var upcoming: SyncStatus? {
         guard mayWork else { return nil }
-        if fetching.isWanted || account.lane.isBusy || zone.lane.isBusy { return .fetching }
+        if fetching.isWanted || context.requests.contains(.account, .zone) { return .fetching }
         if account.isSwitching || account.stage == .unknown { return .fetching }
         let mustReconcile = !state.conflictQueue.isEmpty || !lookingUp.queue.isEmpty
         if mustReconcile || state.sendQueue.count > deferred.count {
@@ -51,4 +50,20 @@ extension SyncStateMachine {
         guard !deferred.isEmpty, let until = deferred.until, until > context.now.monotonic else { return nil }
         return .waiting(until: context.wallDate(at: until))
     }
+
+    /// Whether a call waits until everything is sent or fetched, or until the subscription is deleted;
+    /// deliveries and edits don't wait for the cloud.
+    package var isAwaited: Bool { !calls.waiters.isEmpty || subscription.isRemovalWanted }
+
+    /// Whether the owner must decide about the records after a purge; this does not block another user.
+    var isDecisionAwaited: Bool {
+        guard isPurgeStored else { return false }
+        switch account.stage {
+        case .confirmed, .unavailable: return true
+        case .unknown, .other: return false
+        }
+    }
+
+    /// Whether the app must decide about purged records.
+    var isPurgeStored: Bool { zone.isPurged(state) }
 }

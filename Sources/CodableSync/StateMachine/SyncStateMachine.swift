@@ -2,23 +2,22 @@ import RecordCoding
 
 /// The client's sync rules as a value: it takes inputs and returns actions.
 ///
-/// Each subject has a room, a small machine with its own state and its own folder; this type routes inputs to
-/// the rooms, and notices between them. It never loads contents, never suspends, and gets the time from its
-/// caller. ``SyncContext`` holds the durable state, which only journal entries change; the rooms lose their
-/// own state at a restart.
+/// It never loads contents, never suspends, and gets the time from its caller. ``SyncContext`` holds the durable
+/// state, which only journal entries change; a restart loses everything else. ``next`` decides what comes next.
 package struct SyncStateMachine: Sendable {
     var context: SyncContext
-    var calls = CallMachine()
-    var account = AccountMachine()
-    var zone: ZoneMachine
-    var subscription: SubscriptionMachine
+    var calls = Callers()
+    var account = AccountProgress()
+    var zone: ZoneProgress
+    var subscription = SubscriptionProgress()
     var slot = Slot()
-    var fetching: FetchMachine
-    var lookingUp: LookUpMachine
-    var sending: SendMachine
+    var fetching = FetchProgress()
+    var lookingUp: LookUpProgress
+    var sending: SendProgress
     var deferred = Deferred()
     var sendDelay = SendDelay()
-    var resolving = ConflictMachine()
+    /// The records whose conflicts are being resolved.
+    var resolving = RecordTable<Bool>()
     var delivering: DeliveryMachine
     /// The status that was reported last.
     var reported: SyncStatus?
@@ -32,12 +31,9 @@ package struct SyncStateMachine: Sendable {
 
     init(_ context: SyncContext) {
         self.context = context
-        let number = context.state.engineZone
-        zone = ZoneMachine(number)
-        subscription = SubscriptionMachine(number)
-        fetching = FetchMachine(number)
-        lookingUp = LookUpMachine(context.state)
-        sending = SendMachine(context.configuration)
+        zone = ZoneProgress(context.state.engineZone)
+        lookingUp = LookUpProgress(context.state)
+        sending = SendProgress(context.configuration)
         delivering = DeliveryMachine(context)
     }
 
@@ -57,7 +53,7 @@ package struct SyncStateMachine: Sendable {
     /// Ends a turn: starts all work that is possible now.
     ///
     /// - Parameter now: The current time.
-    /// - Returns: What to do: first what must be stored, if anything; then the rest, in order within each lane.
+    /// - Returns: What to do: first what must be stored, if anything; then the rest, in order for each subject.
     package mutating func endTurn(at now: Moment) -> [SyncAction] {
         context.now = now
         advance()
@@ -81,40 +77,17 @@ package struct SyncStateMachine: Sendable {
         case .opened: break
         case .calls(let input): take(input)
         case .account(let input): take(input)
-        case .zone(let input): zone.take(input, isOwnerConfirmed: account.isConfirmed, &context)
-        case .subscribed(let request, let error): subscription.take(request, error, &context)
-        case .records(let response): takeResponse(response)
-        case .sendLoadFailed(let request, let failure): sending.takeLoadFailed(request, failure, &context)
-        case .reconciled(let results): resolving.take(results, &deferred, &context)
+        case .zone(let input): take(input)
+        case .subscribed(let request, let error): receive(subscribed: error, of: request)
+        case .records(let response): receive(response)
+        case .sendLoadFailed(let request, let failure): receive(sendLoadFailure: failure, of: request)
+        case .reconciled(let results): receive(resolved: results)
         case .delivery(let input):
             delivering.takeStored()
             delivering.take(input, &context)
         case .timePassed: passTime()
-        case .signal(let signal): takeSignal(signal)
-        case .limitsChanged(let limits): takeLimits(limits)
+        case .signal(let signal): receive(signal)
+        case .limitsChanged(let limits): receive(limits)
         }
-    }
-
-    /// Starts all work that is possible now.
-    ///
-    /// Each room decides from the state alone, so no input can be missed. What one changes may let another begin.
-    mutating func advance() {
-        // Nothing begins for a caller that has failed.
-        failWaiters()
-        var changeCount = -1
-        while context.log.entries.count != changeCount {
-            changeCount = context.log.entries.count
-            advanceRooms()
-        }
-        advanceFlushing()
-        finishWaiters()
-        reportStatus()
-    }
-
-    private mutating func advanceRooms() {
-        advanceSetup()
-        advanceReconciling()
-        advanceRequests()
-        advanceDelivering()
     }
 }

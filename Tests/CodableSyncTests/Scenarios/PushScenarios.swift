@@ -309,7 +309,7 @@ class PushScenarios: EngineScenario {
         await hold.reached()
         clock.advance(by: .seconds(30))
         await phone.engine.reach("the subscription request is abandoned") {
-            $0.machine?.subscription.lane.request == nil
+            $0.machine?.context.requests.contains(.subscription) == false
         }
         hold.open()
         _ = try await second.value

@@ -101,7 +101,7 @@ final class MachineSlotTests: MachineTestCase {
         let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
         machine.run(.records(.fetched(fetch, .failure(wait))))
         XCTAssertEqual(machine.upload("A", 1).requests, [])
-        XCTAssertTrue(machine.machine.isSlotFree)
+        XCTAssertEqual(machine.open, [:])
         XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["send A=1@-"])
     }
 

@@ -90,10 +90,10 @@ extension SyncStateMachine {
         if inFlight.items.contains(where: { inFlight[$0.key] != $0 }) {
             broken.append("what is in flight is not found by name")
         }
-        // A held response keeps the slot while the zone is examined.
-        let zoneLanes = zone.holdsResponse ? [] : [zone.lane]
-        let lanes = (zoneLanes + [fetching.lane, lookingUp.lane, sending.lane]).count { $0.isBusy }
-        if lanes > 1 { broken.append("\(lanes) lanes share the slot") }
+        // A held response counts as in flight while the zone is examined.
+        let subjects: [Subject] = (zone.holdsResponse ? [] : [.zone]) + [.fetching, .lookingUp, .sending]
+        let count = subjects.count { context.requests.contains($0) }
+        if count > 1 { broken.append("\(count) requests about records are in flight") }
         for key in lookingUp.keys where !lookingUp.queue.contains(key) {
             broken.append("\(key.recordName) is being looked up without a reason")
         }

@@ -11,7 +11,7 @@ extension SyncStateMachine {
         case .sync(let call, let parts): sync(call, parts)
         case .retry(let call, let names): retry(call, names)
         case .discard(let call, let names): discard(call, names)
-        case .resync(let call): fetching.resync(call, &context)
+        case .resync(let call): resync(call)
         case .resolvePurge(let call, let again): resolvePurge(call, uploadAgain: again)
         case .decodeFailed(let versions): takeDecodeFailed(versions)
         case .abandoned(let call): calls.abandon(call)
@@ -20,19 +20,21 @@ extension SyncStateMachine {
 
     private mutating func start() {
         guard calls.start() else { return }
-        subscription.takeStart()
+        // The server may have lost it while the app was away.
+        subscription.checkedAt = nil
         endWaits()
         sendEverythingAgain()
         tryEverythingAgain()
         guard context.configuration.automaticallySyncs else { return }
-        fetching.want()
+        fetching.isWanted = true
         // Other devices' changes are fetched before queued changes are sent.
         slot.isSendsTurn = false
     }
 
     private mutating func stop() {
         calls.stop(&context)
-        fetching.wantNothing()
+        fetching.isWanted = false
+        fetching.pollAt = nil
         sendDelay.end()
         slot.endDemand()
     }
@@ -41,7 +43,7 @@ extension SyncStateMachine {
         stop()
         tryEverythingAgain()
         endWaits(for: [])
-        subscription.remove(for: call)
+        removeSubscription(for: call)
     }
 
     // MARK: Changes
@@ -121,7 +123,7 @@ extension SyncStateMachine {
 
     private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
         guard state.isPurged else { return context.answer(call) }
-        fetching.want()
+        fetching.isWanted = true
         context.answer(call, afterStoring: [.fact(.purgeResolved(uploadAgain: uploadAgain))])
     }
 
@@ -132,7 +134,9 @@ extension SyncStateMachine {
         var entries: [JournalEntry] = []
         for version in versions {
             let key = state.key(version.name)
-            entries += delivering.takeDecodeFailed(version, of: key, sending.inFlight, &context)
+            if delivering.takeDecodeFailed(version, of: key, sending.inFlight, &context) {
+                entries += lookUpDurably(key)
+            }
         }
         if !entries.isEmpty { context.append(entries) }
     }
@@ -140,10 +144,10 @@ extension SyncStateMachine {
     // MARK: Waiting for a sync
 
     private mutating func sync(_ call: CallID, _ parts: SyncParts) {
-        account.renewIfStale(context)
+        renewAccountIfStale()
         // The caller may be another user than the one who must decide; signals request nothing in the
         // meantime.
-        if isDecisionAwaited { account.renew(after: AccountMachine.validity, context) }
+        if isDecisionAwaited { renewAccount(after: AccountProgress.validity) }
         if let error = whyNothingCanBeTried() {
             context.actions.append(.answer(call, .failed(error)))
             return
@@ -174,7 +178,7 @@ extension SyncStateMachine {
         )
         if parts.contains(.fetch) {
             waiter.fetchRun = fetching.runs + 1
-            fetching.want()
+            fetching.isWanted = true
         }
         calls.wait(waiter, context)
     }
@@ -210,9 +214,14 @@ extension SyncStateMachine {
     /// Ends the calls whose work is done.
     mutating func finishWaiters() {
         if calls.waiters.isEmpty { return }
-        let isQuiet = lookingUp.isDone(at: context.now) ? resolving.isDone(context) : false
+        let isQuiet = areLookUpsDone ? isResolvingDone : false
         let isSendAwaited = calls.waiters.contains { $0.wantsSend ? $0.fetchRun == nil : false }
         endWaiters(isQuiet: isQuiet, isSent: isQuiet && isSendAwaited ? isSendingDone : false)
+    }
+
+    /// Whether no look-up is due before the end of its wait.
+    private var areLookUpsDone: Bool {
+        lookingUp.queue.isEmpty ? true : context.isWaiting(.lookingUp)
     }
 
     private mutating func endWaiters(isQuiet: Bool, isSent: Bool) {

@@ -2,8 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The context that all rooms share: the state and its journal, the time, and the effects of the current
-/// input.
+/// What all rules share: the state and its journal, the time, requests and waits, and the effects of the turn.
 struct SyncContext: Sendable {
     var configuration: MachineConfiguration
     /// The durable state; it changes only through ``append(_:by:)``.
@@ -17,15 +16,17 @@ struct SyncContext: Sendable {
     /// Whether entries are dropped, because they could not be stored.
     var isDroppingEntries = false
     var counts = SyncCounts()
+    /// The requests in flight.
+    var requests = OpenRequests()
+    /// The waits after failures.
+    var waits = Waits()
     var serverWait = ServerWait()
     /// Whether waits that the server orders begin; not while a held response is processed.
     var obeysWaits = true
     /// The time of the current input.
     var now: Moment
-    /// What the engine must do once the turn is stored, in order within each lane.
+    /// What the engine must do once the turn is stored, in order for each subject.
     var actions: [SyncAction] = []
-    /// The notices that the machine has yet to pass on to other rooms.
-    var notices: [Notice] = []
     private(set) var lastNumber: UInt64
     private var random: SplitMix64
 
@@ -60,38 +61,11 @@ struct SyncContext: Sendable {
 
     func wallDate(at instant: Duration) -> Date { now.wallDate(at: instant) }
 
-    // MARK: Telling the app and other rooms
-
     mutating func emit(_ event: SyncEvent) {
         actions.append(.report(.event(event)))
     }
 
-    mutating func tell(_ notice: Notice) {
-        notices.append(notice)
-    }
-
-    /// Fails the callers that wait for a part of the work, or all callers if no part is given.
-    mutating func failCallers(_ error: CloudError, of part: SyncParts? = nil) {
-        var failure = SyncError.cloud(error)
-        if error.retryAfter != nil { failure.retryDate = serverWaitEnd }
-        tell(.failed(failure, of: part))
-    }
-
-    /// Passes on an error that affects the whole engine; returns whether it is one, so that the lane need not
-    /// retry.
-    mutating func affectsEngine(_ error: CloudError) -> Bool {
-        switch error.recovery {
-        case .waitForAccount, .stop:
-            tell(.unusable(error))
-            return true
-        case .recreateZone, .askUser, .uploadEverything:
-            tell(.zoneMissing(error))
-            return true
-        default: return false
-        }
-    }
-
-    // MARK: Entries that several rooms make
+    // MARK: Entries of several subjects
 
     func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) -> JournalEntry {
         .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
@@ -99,12 +73,6 @@ struct SyncContext: Sendable {
 
     func park(_ key: RecordKey, _ reason: ParkReason) -> [JournalEntry] {
         [.sending(.parked(key, reason)), note(.parked, key.recordName, reason.message)]
-    }
-
-    /// Queues a look-up that survives a restart.
-    mutating func lookUpDurably(_ key: RecordKey) -> [JournalEntry] {
-        tell(.lookUp(key))
-        return [.fetching(.lookUpNeeded(key.zone, [key.name]))]
     }
 
     /// Counts a deletion by another device, if the record was known and this device did not delete it.

@@ -11,12 +11,12 @@ struct TurnLog: Sendable {
     var lines = StateLines()
     /// Whether the turn must survive a power loss before anything that follows from it happens.
     var mustFlush = false
-    /// The rooms that changed the state by themselves, not because of an input.
+    /// The work that changed the state by itself, not because of an input.
     var writers: [Writer] = []
     /// Events about the next changes.
     var events: [ContentsEvent] = []
 
-    /// A room that begins work by changing the state.
+    /// Work that begins by changing the state.
     enum Writer: Equatable, Sendable {
         case sending, fetching, zone, delivering, flush
     }
@@ -28,7 +28,7 @@ extension SyncContext {
     /// - Parameters:
     ///   - entries: The entries. Unless all of them are repeatable, the turn is flushed. Repeatable ones are flushed
     ///     with a later turn, or when no work is left.
-    ///   - writer: The room that began this by itself.
+    ///   - writer: The work that began this by itself.
     mutating func append(_ entries: [JournalEntry], by writer: TurnLog.Writer? = nil) {
         if isDroppingEntries { return }
         if !entries.allSatisfy(\.isRepeatable) { log.mustFlush = true }
@@ -64,8 +64,6 @@ extension SyncContext {
                     actions.append(.report(state.eventOfTooNew(key, last)))
                 }
             }
-        case .account(.signedOut), .fact(.removed): tell(.signedOut)
-        case .fact(.accepted(let changes)): tell(.accepted(changes))
         default: break
         }
     }
@@ -131,7 +129,7 @@ package struct TurnChanges: Equatable, Sendable {
 }
 
 extension CloudError {
-    /// The error that delays lanes as after a failed request; callers and events get the real cause.
+    /// The error that delays work as after a failed request; callers and events get the real cause.
     static var ofDisk: CloudError {
         CloudError(.internalError, message: "The state could not be read or written.")
     }

@@ -9,6 +9,6 @@ package enum DeliveryInput: Equatable, Sendable {
     case overtaken(StreamID, [RecordKey], isEmpty: Bool)
     /// Changes in an element can't be loaded from disk right now.
     case loadFailed(StreamID, [RecordKey], isEmpty: Bool)
-    /// Something was stored after the disk had refused what this room stores.
+    /// Something was stored after the disk had refused what streams hold and accept.
     case storable
 }

@@ -28,6 +28,10 @@ extension DeliveryMachine {
             unstored += changes
         } else {
             context.append([.fact(.accepted(changes))], by: .delivering)
+            if context.isDroppingEntries { return }
+            // The app has taken them without crashing.
+            trouble.clear(changes.map(\.key))
+            for index in streams.indices { streams[index].forgetTaken(changes) }
         }
     }
 
@@ -56,20 +60,13 @@ extension DeliveryMachine {
         accept(changes, &context)
     }
 
-    /// Clears the suspicion of changes that the app has accepted without crashing, and drops their delivery
-    /// orders.
-    mutating func takeAccepted(_ changes: [AcceptedChange]) {
-        trouble.clear(changes.map(\.key))
-        for index in streams.indices { streams[index].forgetTaken(changes) }
-    }
-
     /// Hands out and accepts without storing it until something else could be stored, or until the next attempt.
     mutating func takeRefused(_ context: inout SyncContext) {
         isDiskRefusing = true
         storeAgainAt = context.nextTry(after: &diskBackoff)
     }
 
-    /// Stores again what this room hands out and accepts.
+    /// Stores again what is handed out and accepted.
     mutating func takeStored() {
         isDiskRefusing = false
         storeAgainAt = nil

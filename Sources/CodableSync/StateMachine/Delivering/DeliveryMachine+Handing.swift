@@ -4,7 +4,7 @@ import RecordCoding
 extension DeliveryMachine {
     mutating func advance(_ context: inout SyncContext) {
         acceptAgain(&context)
-        guard !lane.isWaiting(at: context.now) else { return }
+        if context.isWaiting(.delivering) { return }
         beginReplay(&context)
         for index in streams.indices where streams[index].stage == .asking {
             let isElement = streams[index].takeNext(context.state, trouble)

@@ -67,24 +67,21 @@ extension DeliveryMachine {
         guard let index = index(of: id) else { return }
         for key in keys { streams[index].append(key, isSuspect: trouble.suspects.contains(key)) }
         streams[index].drop(keys, isEmpty: isEmpty)
-        lane.backOff(after: nil, &context)
+        context.backOff(.delivering, after: nil)
     }
 
-    /// Reports versions that a read could not decode, and looks records up whose stored copies are
-    /// unreadable.
+    /// Reports a version that a read could not decode.
     ///
-    /// - Returns: The entries for the look-ups.
+    /// - Returns: Whether to look the record up, since its stored copy is unreadable.
     mutating func takeDecodeFailed(
         _ version: ReadVersion,
         of key: RecordKey,
         _ inFlight: InFlight,
         _ context: inout SyncContext
-    ) -> [JournalEntry] {
+    ) -> Bool {
         trouble.report(version, of: key, &context)
-        guard version.isLost, !inFlight.contains(key),
-            trouble.beginLookUp(of: key, version, context.state)
-        else { return [] }
-        return context.lookUpDurably(key)
+        guard version.isLost, !inFlight.contains(key) else { return false }
+        return trouble.beginLookUp(of: key, version, context.state)
     }
 
     /// The records found undecodable since the engine opened and unchanged since.

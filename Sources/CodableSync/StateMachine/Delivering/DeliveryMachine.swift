@@ -3,15 +3,14 @@ import RecordCoding
 /// Delivers changes to the app's streams, and accepts a change once every stream has taken it.
 struct DeliveryMachine: Sendable {
     var streams: [StreamState] = []
-    var lane = Lane()
     /// The changes suspected of crashing the app, and those that couldn't be decoded.
     var trouble: DeliveryTrouble
     /// Acceptances that could not be stored.
     var unstored: [AcceptedChange] = []
-    /// Whether the last write of this room failed, and nothing was stored since.
+    /// Whether the last write failed of what streams hold and accept, and nothing was stored since.
     var isDiskRefusing = false
     var diskBackoff = Backoff()
-    /// When this room writes again.
+    /// When that is written again.
     var storeAgainAt: Duration?
     /// Whether streams of `changes` must deliver everything again after a `.reset`.
     var mustStartOver = false
@@ -79,7 +78,7 @@ struct DeliveryMachine: Sendable {
             takeOvertaken(stream, keys, isEmpty: isEmpty, context.state)
         case .loadFailed(let stream, let keys, let isEmpty):
             takeLoadFailed(stream, keys, isEmpty: isEmpty, &context)
-        // What is kept is stored as with every input of this room.
+        // What is kept is stored as with every input about streams.
         case .storable: diskBackoff.reset()
         }
     }
@@ -97,7 +96,7 @@ struct DeliveryMachine: Sendable {
         streams[index].arrived = 0
         if mark == .replayed, streams[index].replay == .ending { endReplay(ofStreamAt: index, &context) }
         let shown = streams[index].view.takeElement()
-        if !taken.isEmpty || !shown.isEmpty { lane.resetBackoff() }
+        if !taken.isEmpty || !shown.isEmpty { context.waits[.delivering].resetBackoff() }
         if streams.count > 1 {
             for change in taken { streams[index].taken[change.key] = change.order }
             for item in shown where item.order != 0 { streams[index].taken[item.key] = item.order }

@@ -30,7 +30,7 @@ struct Deferred: Sendable {
         guard context.state.sendQueue.contains(key) else { return }
         queue.append(key)
         context.state.moveToEndOfSendQueue(key)
-        // Only this change waits; the sending lane has its own waits and stays free for others. All that fail
+        // Only this change waits; sending has a wait of its own and goes on with others. All that fail
         // together wait once, as long as the server asks for any of them.
         let ordered = context.serverWait.until ?? .zero
         guard queue.count == 1 || ordered > until ?? .zero else { return }

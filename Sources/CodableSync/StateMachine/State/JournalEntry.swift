@@ -4,7 +4,7 @@ import struct Foundation.Date
 
 /// A change of the durable state; nothing else changes it.
 ///
-/// Each room has entries of its own, and the functions that apply them are next to it. The journal stores the rows
+/// Each folder has entries of its own, and the functions that apply them are next to them. The journal stores the rows
 /// that an entry changed, and only facts as they are.
 ///
 /// The machine applies an entry at once and undoes it if it cannot be stored. Effects outside the state wait
@@ -44,7 +44,7 @@ extension JournalEntry {
 
 /// Applying entries to the state.
 extension SyncState {
-    // Not inlined: it has many callers, and is as large as all rooms' entries together.
+    // Not inlined: it has many callers, and is as large as all entries together.
     @inline(never)
     package mutating func apply(_ entry: JournalEntry) {
         switch entry {

@@ -3,9 +3,9 @@ import XCTest
 
 @testable import CodableSync
 
-/// The waits of a lane grow until its work is stored, and are short again after that.
+/// The waits of a subject grow until its work is stored, and are short again after that.
 final class MachineBackoffTests: MachineAccountTestCase {
-    private var zone: ZoneMachine { machine.machine.zone }
+    private var zone: Waits.Wait { machine.machine.context.waits[.zone] }
 
     /// Answers the request about the zone, and refuses to store the response.
     private func refuseSetup(_ response: (RequestID) -> SyncInput) throws {
@@ -27,20 +27,20 @@ final class MachineBackoffTests: MachineAccountTestCase {
         let fate = ZoneFate(reason: nil, token: ChangeToken("p"))
         for attempt in 1...6 {
             try refuseSetup { .zone(.databaseChanged($0, .success(fate))) }
-            XCTAssertEqual(zone.lane.backoff.attempts, attempt)
+            XCTAssertEqual(zone.backoff.attempts, attempt)
         }
         machine.run(.zone(.databaseChanged(try XCTUnwrap(machine.setupRequest), .success(fate))))
-        XCTAssertEqual(zone.lane.backoff.attempts, 0)
+        XCTAssertEqual(zone.backoff.attempts, 0)
     }
 
     func testAZoneThatCannotBeStoredIsSavedWithLongerWaits() throws {
         open(hasFeed: false)
         for attempt in 1...6 {
             try refuseSetup { .zone(.saved($0, nil)) }
-            XCTAssertEqual(zone.lane.backoff.attempts, attempt)
+            XCTAssertEqual(zone.backoff.attempts, attempt)
         }
         machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
-        XCTAssertEqual(zone.lane.backoff.attempts, 0)
+        XCTAssertEqual(zone.backoff.attempts, 0)
     }
 
     func testASubscriptionThatCannotBeStoredIsMadeWithLongerWaits() throws {
@@ -49,10 +49,10 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.answerFetch(token: "0")
         for attempt in 1...6 {
             try refuseSetup { .subscribed($0, nil) }
-            XCTAssertEqual(machine.machine.subscription.lane.backoff.attempts, attempt)
+            XCTAssertEqual(machine.machine.context.waits[.subscription].backoff.attempts, attempt)
         }
         machine.run(.subscribed(try XCTUnwrap(machine.setupRequest), nil))
-        XCTAssertEqual(machine.machine.subscription.lane.backoff.attempts, 0)
+        XCTAssertEqual(machine.machine.context.waits[.subscription].backoff.attempts, 0)
     }
 
     func testALookUpThatCannotBeStoredIsMadeWithLongerWaits() throws {
@@ -62,11 +62,11 @@ final class MachineBackoffTests: MachineAccountTestCase {
         for attempt in 1...6 {
             machine.feed(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found))))
             machine.failNextCommit()
-            XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, attempt)
+            XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, attempt)
             machine.fireNext { $0 == .lookUpRetry }
         }
         machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found))))
-        XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, 0)
+        XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, 0)
     }
 
     func testARecordThatCannotBeLookedUpIsLookedUpWithLongerWaits() throws {
@@ -75,7 +75,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         for attempt in 1...6 {
             let failed = LookedUp(name: "A", result: .failure(CloudError(.serviceUnavailable)))
             machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success([failed]))))
-            XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, attempt)
+            XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, attempt)
             machine.fireNext { $0 == .lookUpRetry }
         }
     }
@@ -87,7 +87,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.answerFetch(failed: names, token: "1")
         let failed = names.map { LookedUp(name: $0, result: .failure(CloudError(.serviceUnavailable))) }
         machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(failed))))
-        XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, 1)
+        XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, 1)
         XCTAssertEqual(machine.lookUpRequest?.names, nil)
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "2")
@@ -95,7 +95,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         let found = LookedUp(name: "A", result: .success(KnownVersion(3)))
         let results = failed.dropLast() + [found]
         machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(Array(results)))))
-        XCTAssertEqual(machine.machine.lookingUp.lane.backoff.attempts, 0, "one was found")
+        XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, 0, "one was found")
         XCTAssertNotNil(machine.timers[.lookUpRetry])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t3")
         machine.fireNext { $0 == .lookUpRetry }
@@ -107,13 +107,13 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.upload("A", 1)
         for attempt in 1...6 {
             machine.failSend(CloudError(.notAuthenticated))
-            XCTAssertEqual(machine.machine.account.lane.backoff.attempts, attempt)
+            XCTAssertEqual(machine.machine.context.waits[.account].backoff.attempts, attempt)
             machine.fireNext { $0 == .accountRetry }
             machine.confirmAccount()
             machine.answerFetch(token: "\(attempt)")
         }
         saveAll(from: 2)
-        XCTAssertEqual(machine.machine.account.lane.backoff.attempts, 0)
+        XCTAssertEqual(machine.machine.context.waits[.account].backoff.attempts, 0)
     }
 
     func testADeletionThatCannotBeConfirmedIsSentWithLongerWaits() {
@@ -124,11 +124,11 @@ final class MachineBackoffTests: MachineAccountTestCase {
             let results = [SendResult(name: "A", handle: nil, outcome: .deleted)]
             machine.feed(.records(.sent(request.id, .success(results))))
             machine.failNextCommit()
-            XCTAssertEqual(machine.machine.sending.lane.backoff.attempts, attempt)
+            XCTAssertEqual(machine.machine.context.waits[.sending].backoff.attempts, attempt)
             machine.fireNext { $0 == .sendRetry }
         }
         machine.answerSend { _ in .deleted }
-        XCTAssertEqual(machine.machine.sending.lane.backoff.attempts, 0)
+        XCTAssertEqual(machine.machine.context.waits[.sending].backoff.attempts, 0)
     }
 
     /// The account looks available, and every request is refused: a session that has expired.
@@ -137,17 +137,17 @@ final class MachineBackoffTests: MachineAccountTestCase {
             machine.run(.signal(.changes(in: nil)))
             let request = try XCTUnwrap(machine.fetchRequest)
             machine.run(.records(.fetched(request.id, .failure(CloudError(.notAuthenticated)))))
-            XCTAssertEqual(machine.machine.account.lane.backoff.attempts, attempt)
+            XCTAssertEqual(machine.machine.context.waits[.account].backoff.attempts, attempt)
             machine.fireNext { $0 == .accountRetry }
             machine.confirmAccount()
         }
         machine.answerFetch(token: "1")
-        XCTAssertEqual(machine.machine.account.lane.backoff.attempts, 0)
+        XCTAssertEqual(machine.machine.context.waits[.account].backoff.attempts, 0)
     }
 
     func testTheWaitsOfAZoneThatKeptDisappearingAreShortAgainOnceItIsFound() throws {
         var rounds = 0
-        while zone.lane.backoff.attempts < 3, rounds < 20 {
+        while zone.backoff.attempts < 3, rounds < 20 {
             rounds += 1
             if machine.fetchRequest == nil { machine.run(.signal(.changes(in: nil))) }
             if let request = machine.fetchRequest {
@@ -164,9 +164,9 @@ final class MachineBackoffTests: MachineAccountTestCase {
             }
             machine.finishSetup()
         }
-        XCTAssertEqual(zone.lane.backoff.attempts, 3)
+        XCTAssertEqual(zone.backoff.attempts, 3)
         machine.answerFetch(token: "1")
-        XCTAssertEqual(zone.lane.backoff.attempts, 0)
+        XCTAssertEqual(zone.backoff.attempts, 0)
     }
 
     func testTheResolversWaitsAreShortAgainAfterAResolution() {
@@ -176,11 +176,11 @@ final class MachineBackoffTests: MachineAccountTestCase {
         for attempt in 1...4 {
             XCTAssertEqual(machine.conflicts.map(\.name), ["A"])
             machine.run(.reconciled([]))
-            XCTAssertEqual(machine.machine.resolving.lane.backoff.attempts, attempt)
+            XCTAssertEqual(machine.machine.context.waits[.resolving].backoff.attempts, attempt)
             machine.fireNext { $0 == .resolveRetry }
         }
         machine.resolve { _ in .client }
-        XCTAssertEqual(machine.machine.resolving.lane.backoff.attempts, 0)
+        XCTAssertEqual(machine.machine.context.waits[.resolving].backoff.attempts, 0)
     }
 
     /// The end of an outage is no change of the account, so nothing else would look it up.

@@ -17,9 +17,9 @@ final class MachineRetryTests: MachineTestCase {
             XCTAssertLessThanOrEqual(wait, .seconds(min(300, 1 << attempt)), "\(attempt)")
             machine.fireNext()
         }
-        XCTAssertEqual(machine.machine.sending.lane.backoff.attempts, 12)
+        XCTAssertEqual(machine.machine.context.waits[.sending].backoff.attempts, 12)
         saveAll(from: 10)
-        XCTAssertEqual(machine.machine.sending.lane.backoff.attempts, 0)
+        XCTAssertEqual(machine.machine.context.waits[.sending].backoff.attempts, 0)
     }
 
     /// I-36, T3.

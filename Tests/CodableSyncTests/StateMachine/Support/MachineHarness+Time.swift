@@ -13,22 +13,22 @@ extension SyncStateMachine {
     /// The instants at which the machine has something to do, by what it then does.
     var timers: [MachineTimer: Duration] {
         var timers: [MachineTimer: Duration] = [:]
-        timers[.deliverRetry] = delivering.lane.retryAt
+        timers[.deliverRetry] = context.waits[.delivering].until
         timers[.storeAgain] = delivering.storeAgainAt
         timers[.slot] = slot.patienceEnd
         timers[.flush] = context.flushAt
-        for lane in [account.lane, zone.lane, subscription.lane, fetching.lane, lookingUp.lane, sending.lane]
-        {
-            if let request = lane.request { timers[.deadline(request)] = lane.deadline }
+        for subject in Subject.allCases {
+            guard let request = context.requests[subject] else { continue }
+            timers[.deadline(request)] = context.requests.deadline(of: request)
         }
         if calls.isStopped { return timers }
-        timers[.accountRetry] = account.lane.retryAt
-        timers[.zoneRetry] = zone.lane.retryAt
-        timers[.subscriptionRetry] = subscription.lane.retryAt
-        timers[.fetchRetry] = fetching.lane.retryAt
-        timers[.lookUpRetry] = lookingUp.lane.retryAt
-        timers[.sendRetry] = sending.lane.retryAt
-        timers[.resolveRetry] = resolving.lane.retryAt
+        timers[.accountRetry] = context.waits[.account].until
+        timers[.zoneRetry] = context.waits[.zone].until
+        timers[.subscriptionRetry] = context.waits[.subscription].until
+        timers[.fetchRetry] = context.waits[.fetching].until
+        timers[.lookUpRetry] = context.waits[.lookingUp].until
+        timers[.sendRetry] = context.waits[.sending].until
+        timers[.resolveRetry] = context.waits[.resolving].until
         timers[.itemRetry] = deferred.until
         timers[.sendDelay] = sendDelay.until
         timers[.serverWait] = context.serverWait.until
@@ -39,8 +39,8 @@ extension SyncStateMachine {
 
     /// The requests that the machine has made and whose responses it would take.
     var requestsInFlight: [RequestID] {
-        [account.lane, zone.lane, subscription.lane, fetching.lane, lookingUp.lane, sending.lane]
-            .compactMap { $0.deadline == nil ? nil : $0.request }
+        Subject.allCases.compactMap { context.requests[$0] }
+            .filter { context.requests.deadline(of: $0) != nil }
     }
 }
 

@@ -6,20 +6,18 @@ extension SyncStateMachine {
     mutating func passTime() {
         let now = context.now
         wakeAt = nil
-        for request in lanes.compactMap({ $0.overdueRequest(at: now) }) { takeDeadline(request) }
+        for request in context.requests.overdue(at: now) { missResponse(to: request) }
         context.serverWait.endIfOver(at: now)
-        account.endWaitIfOver(at: now)
-        zone.lane.endWaitIfOver(at: now)
-        subscription.lane.endWaitIfOver(at: now)
-        fetching.lane.endWaitIfOver(at: now)
-        lookingUp.lane.endWaitIfOver(at: now)
-        sending.endWaitIfOver(at: now)
-        resolving.lane.endWaitIfOver(at: now)
+        let over = context.waits.endOver(at: now)
+        if over.contains(.account) { account.forgetUnavailability() }
+        if over.contains(.sending) { sending.isOverQuota = false }
         deferred.endIfOver(at: now)
         sendDelay.endIfOver(at: now)
         if isOver(slot.patienceEnd) { endPatience() }
-        if isOver(fetching.pollAt) { fetching.poll() }
-        delivering.lane.endWaitIfOver(at: now)
+        if isOver(fetching.pollAt) {
+            fetching.pollAt = nil
+            wantFetch()
+        }
         if isOver(delivering.storeAgainAt) { delivering.takeStored() }
         if isOver(context.flushAt) { context.flushRest() }
     }
@@ -38,30 +36,23 @@ extension SyncStateMachine {
 
     /// The next instant at which there is something to do; ``passTime()`` does all of it.
     private var nextInstant: Duration? {
-        var instants = lanes.map(\.deadline)
-        instants += [delivering.lane.retryAt, delivering.storeAgainAt, context.flushAt, slot.patienceEnd]
+        var instants = context.requests.deadlines
+        instants += [context.waits[.delivering].until, delivering.storeAgainAt, context.flushAt]
+        instants.append(slot.patienceEnd)
         // Nothing else happens while the app has stopped the engine.
         if !calls.isStopped {
-            instants += lanes.map(\.retryAt)
+            instants += Subject.allCases.map { context.waits[$0].until }
             instants += [context.serverWait.until, deferred.until, sendDelay.until, fetching.pollAt]
             instants.append(subscription.checkAt(context))
         }
         return instants.compactMap { $0 }.min()
     }
 
-    /// The lanes of requests and resolvers.
-    private var lanes: [Lane] {
-        [
-            account.lane, zone.lane, subscription.lane, fetching.lane, lookingUp.lane, sending.lane,
-            resolving.lane,
-        ]
-    }
-
-    mutating func takeSignal(_ signal: CloudSignal) {
+    mutating func receive(_ signal: CloudSignal) {
         switch signal {
         case .changes:
-            account.renewIfStale(context)
-            context.tell(.fetchWanted)
+            renewAccountIfStale()
+            wantFetch()
         case .accountChanged:
             doubtAccount()
         case .reachable:
@@ -70,7 +61,7 @@ extension SyncStateMachine {
             let isOverQuota = sending.isOverQuota
             endWaits(exceptSending: isOverQuota)
             if !isOverQuota { sendEverythingAgain() }
-            context.tell(.fetchWanted)
+            wantFetch()
         }
     }
 
@@ -78,29 +69,26 @@ extension SyncStateMachine {
 
     /// Ends the engine's own waits; a wait ordered by the server is not among them.
     mutating func endWaits(exceptSending: Bool = false) {
-        subscription.lane.endWait()
-        fetching.lane.endWait()
-        if !exceptSending { sending.lane.endWait() }
+        context.waits.end(.subscription, .fetching)
+        if !exceptSending { context.waits.end(.sending) }
         endCommonWaits()
     }
 
     /// Ends the waits that would delay what a caller requests; sync works without a subscription.
     mutating func endWaits(for parts: SyncParts) {
-        if parts.contains(.fetch) { fetching.lane.endWait() }
-        if parts.contains(.send) { sending.lane.endWait() }
+        if parts.contains(.fetch) { context.waits.end(.fetching) }
+        if parts.contains(.send) { context.waits.end(.sending) }
         endCommonWaits()
     }
 
     private mutating func endCommonWaits() {
-        account.endWait()
-        zone.lane.endWait()
-        lookingUp.lane.endWait()
-        resolving.lane.endWait()
+        context.waits.end(.account, .zone, .lookingUp, .resolving)
+        account.forgetUnavailability()
     }
 
     /// Makes deferred changes sendable again.
     mutating func sendEverythingAgain() {
-        sending.forgetQuota()
+        sending.isOverQuota = false
         deferred.end()
     }
 }

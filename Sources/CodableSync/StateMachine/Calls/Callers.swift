@@ -1,7 +1,7 @@
 import RecordCoding
 
 /// Tracks whether the engine runs, and the callers that wait until everything is sent and fetched.
-struct CallMachine: Sendable {
+struct Callers: Sendable {
     /// Whether the engine was started.
     private(set) var isStarted = false
     /// The app called `stop` and has not started the engine since.
@@ -14,8 +14,8 @@ struct CallMachine: Sendable {
 
     init() {}
 
-    /// Creates the machine that continues for the app after a switch from another user.
-    init(goingOnFrom former: CallMachine) {
+    /// Creates what continues for the app after a switch from another user.
+    init(goingOnFrom former: Callers) {
         isStarted = former.isStarted
         isStopped = former.isStopped
     }
@@ -92,7 +92,7 @@ struct CallMachine: Sendable {
     /// - Parameters:
     ///   - isQuiet: Whether no look-up or conflict is in progress, and none can start now.
     ///   - isSent: Whether every change that callers wait for has been tried at least once.
-    ///   - context: The context that the rooms share.
+    ///   - context: The context that all rules share.
     ///   - failure: The error that ends a call, if any.
     mutating func finish(
         isQuiet: Bool,

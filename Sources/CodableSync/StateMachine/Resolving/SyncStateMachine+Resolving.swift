@@ -1,51 +1,40 @@
 import RecordCoding
 
-/// Passes edits that aren't based on the cloud's latest version to the model's resolver, in groups.
-struct ConflictMachine: Sendable {
+/// Edits that aren't based on the cloud's latest version go to the model's resolver, in groups.
+extension SyncStateMachine {
     /// How many conflicts the resolver gets at once, to bound how much is loaded.
     static var maximumGroup: Int { 50 }
 
-    var lane = Lane()
-    /// Records whose conflict is being resolved.
-    private var keys = RecordTable<Bool>()
-
-    /// Whether no conflict is being resolved.
-    var isIdle: Bool { keys.isEmpty }
-
-    /// Whether no conflict is being resolved, and none can be before the end of the lane's wait.
-    func isDone(_ context: SyncContext) -> Bool {
-        guard isIdle else { return false }
-        return context.state.conflictQueue.isEmpty || lane.isWaiting(at: context.now)
+    /// Whether no conflict is being resolved, and none can be before the end of the wait.
+    var isResolvingDone: Bool {
+        guard resolving.isEmpty else { return false }
+        return state.conflictQueue.isEmpty || context.isWaiting(.resolving)
     }
 
-    mutating func advance(_ inFlight: InFlight, _ context: inout SyncContext) {
-        guard isIdle, !context.state.conflictQueue.isEmpty, !lane.isWaiting(at: context.now) else { return }
+    /// Passes the next group to the resolver, beside the request in flight.
+    mutating func advanceResolving() {
+        guard resolving.isEmpty, !state.conflictQueue.isEmpty, !context.isWaiting(.resolving) else { return }
         var items: [ReconcileItem] = []
-        for key in context.state.conflictQueue.keys {
+        for key in state.conflictQueue.keys {
             if items.count >= Self.maximumGroup { break }
             // The request in flight may turn out to have saved the conflicting version itself.
-            if inFlight.contains(key) { continue }
-            if let item = context.state.conflict(of: key) { items.append(item) }
+            if sending.inFlight.contains(key) { continue }
+            if let item = state.conflict(of: key) { items.append(item) }
         }
         if items.isEmpty { return }
-        for item in items { keys[item.key] = true }
+        for item in items { resolving[item.key] = true }
         context.actions.append(.reconcile(items))
     }
 
-    mutating func take(
-        _ results: [Reconciled],
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
-    ) {
+    mutating func receive(resolved results: [Reconciled]) {
         var entries: [JournalEntry] = []
         var deferring: [RecordKey] = []
-        setAsideNotLoaded(results, &context)
+        setAsideNotLoaded(results)
         for result in results {
             let item = result.item
             // Ignored: the contents were replaced in the meantime. If there is still a conflict, it is
             // resolved again.
-            guard let record = context.state[item.key], record.isInConflict,
-                record.known?.handle == item.server
+            guard let record = state[item.key], record.isInConflict, record.known?.handle == item.server
             else { continue }
             entries.append(
                 .resolving(
@@ -53,24 +42,28 @@ struct ConflictMachine: Sendable {
                 )
             )
             guard record.pending?.handle == item.client else { continue }
-            entries += tell(of: result, &context)
-            if isRoundTooMany(result, &deferred, &context) { deferring.append(item.key) }
+            entries += tell(of: result)
+            if isRoundTooMany(result) { deferring.append(item.key) }
         }
         if !entries.isEmpty { context.append(entries) }
-        end(results.map(\.item.key), deferring: deferring, &deferred, &context)
+        for result in results { resolving[result.item.key] = nil }
+        // Conflicts whose contents could not be loaded wait.
+        if !context.isWaiting(.resolving) { context.waits[.resolving].succeed() }
+        for key in deferring { deferred.wait(key, &context) }
+        calls.extendPass(state)
     }
 
     /// Retries conflicts whose contents could not be loaded after a wait.
-    private mutating func setAsideNotLoaded(_ results: [Reconciled], _ context: inout SyncContext) {
-        guard results.count < keys.count else { return }
-        for key in keys.sortedKeys where !results.contains(where: { $0.item.key == key }) {
-            keys[key] = nil
+    private mutating func setAsideNotLoaded(_ results: [Reconciled]) {
+        guard results.count < resolving.count else { return }
+        for key in resolving.sortedKeys where !results.contains(where: { $0.item.key == key }) {
+            resolving[key] = nil
         }
-        lane.backOff(after: nil, &context)
+        context.backOff(.resolving, after: nil)
     }
 
     /// Creates the events and notes of a resolution, so that no value is discarded silently.
-    private func tell(of result: Reconciled, _ context: inout SyncContext) -> [JournalEntry] {
+    private mutating func tell(of result: Reconciled) -> [JournalEntry] {
         let item = result.item
         // The cloud's version equals the one that the edit was based on, so there was no conflict.
         if result.resolution == .client, !result.wasAsked { return [] }
@@ -81,19 +74,14 @@ struct ConflictMachine: Sendable {
         case .confirmed:
             if result.isOwnWrite { context.counts.countSent() }
             return []
-        case .failed(let reason):
-            return [context.note(.parked, item.name, reason.message)]
-        case .client, .redated: return decided(item, .client, &context)
-        case .merged: return decided(item, .merged, &context)
-        case .server: return decided(item, .server, &context)
+        case .failed(let reason): return [context.note(.parked, item.name, reason.message)]
+        case .client, .redated: return decided(item, .client)
+        case .merged: return decided(item, .merged)
+        case .server: return decided(item, .server)
         }
     }
 
-    private func decided(
-        _ item: ReconcileItem,
-        _ outcome: ConflictOutcome,
-        _ context: inout SyncContext
-    ) -> [JournalEntry] {
+    private mutating func decided(_ item: ReconcileItem, _ outcome: ConflictOutcome) -> [JournalEntry] {
         context.counts.countResolved()
         if let server = item.side?.edit ?? item.server {
             context.log.events.append(
@@ -115,11 +103,7 @@ struct ConflictMachine: Sendable {
         return [context.note(.discarded, item.name, message)]
     }
 
-    private func isRoundTooMany(
-        _ result: Reconciled,
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
-    ) -> Bool {
+    private mutating func isRoundTooMany(_ result: Reconciled) -> Bool {
         // A decision between this device's own edits is no round with another device.
         if result.item.side != nil { return false }
         let key = result.item.key
@@ -132,26 +116,12 @@ struct ConflictMachine: Sendable {
         }
     }
 
-    /// Ends the resolution of these conflicts.
-    private mutating func end(
-        _ resolved: [RecordKey],
-        deferring: [RecordKey],
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
-    ) {
-        for key in resolved { keys[key] = nil }
-        // Conflicts whose contents could not be loaded make the lane wait.
-        if !lane.isWaiting(at: context.now) { lane.succeed() }
-        for key in deferring { deferred.wait(key, &context) }
-        context.tell(.changesQueued)
-    }
-
     /// Resolves conflicts again later, because their resolutions could not be stored.
-    mutating func takeRefused(_ deferred: inout Deferred, _ context: inout SyncContext) {
+    mutating func refuseResolutions() {
         // The same conflicts are resolved again, and the repetition does not count.
-        for key in keys.sortedKeys { deferred.forgetConflicts(of: key) }
-        keys = RecordTable()
-        lane.takeRefused(&context)
+        for key in resolving.sortedKeys { deferred.forgetConflicts(of: key) }
+        resolving = RecordTable()
+        context.backOff(.resolving, after: .ofDisk)
     }
 }
 

@@ -1,13 +1,8 @@
 import RecordCoding
 
 /// Handling the result of each item of a request; no pending change is ever dropped.
-extension SendMachine {
-    mutating func take(
-        _ result: SendResult,
-        _ outcome: inout SendOutcome,
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
-    ) -> [JournalEntry] {
+extension SyncStateMachine {
+    mutating func entries(for result: SendResult, _ outcome: inout SendOutcome) -> [JournalEntry] {
         let key = result.key
         switch result.outcome {
         case .saved(let version):
@@ -16,17 +11,17 @@ extension SendMachine {
             deferred.forgetUnknownErrors(of: key)
             guard let handle = result.handle else { return [] }
             deferred.forgetConflicts(of: key)
-            return [saved(key, sent: handle, version, context.state)]
+            return [saved(key, sent: handle, version)]
         case .unchanged:
-            guard let handle = result.handle, let known = context.state[key]?.known else { return [] }
-            return [saved(key, sent: handle, known, context.state)]
+            guard let handle = result.handle, let known = state[key]?.known else { return [] }
+            return [saved(key, sent: handle, known)]
         case .deleted:
             outcome.deleted += 1
-            if mayHaveBeenThere(key, context.state) { context.counts.countDeleted() }
-            return confirmDeletion(of: key, &deferred)
+            if mayHaveBeenThere(key) { context.counts.countDeleted() }
+            return confirmDeletion(of: key)
         case .conflict(let server):
             outcome.failed += 1
-            return takeConflict(of: key, with: server, &deferred, &context)
+            return entriesForConflict(of: key, with: server)
         case .undecodable(let reason):
             outcome.failed += 1
             let reason = ParkReason(kind: .serverValueUndecodable, message: reason)
@@ -42,64 +37,59 @@ extension SendMachine {
             return []
         case .failed(let error):
             outcome.failed += 1
-            return take(error, of: result, &outcome, &deferred, &context)
+            return entries(forFailed: result, error, &outcome)
         }
     }
 
     private func saved(
         _ key: RecordKey,
         sent handle: ContentHandle,
-        _ version: KnownVersion,
-        _ state: SyncState
+        _ version: KnownVersion
     ) -> JournalEntry {
         .sending(.saved(key, type: state.recordType(of: key), sent: handle, version))
     }
 
     /// Whether an accepted deletion may have deleted something; servers also accept deletions of records that
     /// never existed.
-    private func mayHaveBeenThere(_ key: RecordKey, _ state: SyncState) -> Bool {
-        inFlight[key]?.known != nil || state[key]?.sent.isEmpty == false
+    private func mayHaveBeenThere(_ key: RecordKey) -> Bool {
+        sending.inFlight[key]?.known != nil || state[key]?.sent.isEmpty == false
     }
 
-    private func confirmDeletion(of key: RecordKey, _ deferred: inout Deferred) -> [JournalEntry] {
+    private mutating func confirmDeletion(of key: RecordKey) -> [JournalEntry] {
         deferred.forgetUnknownErrors(of: key)
         deferred.forgetConflicts(of: key)
         return [.sending(.deletionConfirmed(key))]
     }
 
     /// The entries for a conflict, which the server reports with or without its version of the record.
-    private func takeConflict(
+    private mutating func entriesForConflict(
         of key: RecordKey,
-        with server: KnownVersion?,
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
+        with server: KnownVersion?
     ) -> [JournalEntry] {
         guard let server else {
-            context.tell(.lookUp(key))
+            lookUp(key)
             return []
         }
-        let sent = inFlight[key]?.known
+        let sent = sending.inFlight[key]?.known
         if let sent, sent.changeTag == server.changeTag {
             return deferred.refuseWithoutReason(key, &context)
         }
-        let type = context.state.recordType(of: key)
+        let type = state.recordType(of: key)
         let isOld = sent?.isNewer(than: server) == true
-        let isTooNew = context.state.isTooNew(server, of: type)
-        if isOld || (!isTooNew && context.state.needsNoDecision(key, on: server)) {
+        let isTooNew = state.isTooNew(server, of: type)
+        if isOld || (!isTooNew && state.needsNoDecision(key, on: server)) {
             deferred.countUndecided(key, &context)
         }
         // Either the version is outdated or its date is unreliable; a look-up decides.
-        guard !isOld, let type else { return context.lookUpDurably(key) }
+        guard !isOld, let type else { return lookUpDurably(key) }
         return context.fetched(key, type, server)
     }
 
     /// Handles the error of one item.
-    private mutating func take(
+    private mutating func entries(
+        forFailed result: SendResult,
         _ error: CloudError,
-        of result: SendResult,
-        _ outcome: inout SendOutcome,
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
+        _ outcome: inout SendOutcome
     ) -> [JournalEntry] {
         let key = result.key
         switch error.recovery {
@@ -107,10 +97,10 @@ extension SendMachine {
             deferred.wait(key, &context)
             return []
         case .resolveConflict:
-            context.tell(.lookUp(key))
+            lookUp(key)
             return []
         case .acceptDeletion:
-            return takeMissing(result, error, &deferred, &context)
+            return entries(forMissing: result, error)
         case .resend:
             // Failed only because of another item: it is sent again after the others.
             context.state.moveToEndOfSendQueue(key)
@@ -123,33 +113,32 @@ extension SendMachine {
             return context.park(
                 key,
                 sent: result.handle,
-                context.state.reasonToPark(key, after: error)
+                state.reasonToPark(key, after: error)
             )
         case .retryThenPark:
             deferred.wait(key, &context)
             return deferred.countUnknownError(key, sent: result.handle, error, &context)
         case .waitForQuota:
-            meetQuota(error, &context)
+            waitForQuota(error)
             return []
         case .recreateZone, .askUser, .uploadEverything:
             outcome.zoneError = error
             return []
         case .waitForAccount, .stop:
-            if context.affectsEngine(error) { context.failCallers(error, of: .send) }
+            failCallers(error, of: .send)
+            stopWork(after: error)
             return []
         }
     }
 
-    private func takeMissing(
-        _ result: SendResult,
-        _ error: CloudError,
-        _ deferred: inout Deferred,
-        _ context: inout SyncContext
+    private mutating func entries(
+        forMissing result: SendResult,
+        _ error: CloudError
     ) -> [JournalEntry] {
-        if result.handle == nil { return confirmDeletion(of: result.key, &deferred) }
+        if result.handle == nil { return confirmDeletion(of: result.key) }
         // This device knows no version on the server that could have been deleted, so the response makes no
         // sense.
-        guard let record = context.state[result.key], record.lost == nil,
+        guard let record = state[result.key], record.lost == nil,
             record.known != nil || record.pending?.base != nil
         else {
             deferred.wait(result.key, &context)

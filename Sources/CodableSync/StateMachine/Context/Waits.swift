@@ -1,0 +1,63 @@
+/// The engine's own waits after failures, one for each subject; a call that needs the subject ends its wait early.
+struct Waits: Equatable, Sendable {
+    struct Wait: Equatable, Sendable {
+        /// The end of the wait.
+        fileprivate(set) var until: Duration?
+        /// The error of the last failure.
+        var failure: CloudError?
+        fileprivate(set) var backoff = Backoff()
+
+        /// Resets the wait after the next failure to the shortest.
+        mutating func resetBackoff() {
+            backoff.reset()
+        }
+
+        /// Notes a success: the next failure is the first one.
+        mutating func succeed() {
+            backoff.reset()
+            failure = nil
+        }
+    }
+
+    private var waits = [Wait](repeating: Wait(), count: Subject.allCases.count)
+
+    subscript(subject: Subject) -> Wait {
+        get { waits[subject.rawValue] }
+        set { waits[subject.rawValue] = newValue }
+    }
+
+    mutating func begin(_ subject: Subject, until instant: Duration) {
+        self[subject].until = instant
+    }
+
+    mutating func end(_ subjects: Subject...) {
+        for subject in subjects { self[subject].until = nil }
+    }
+
+    /// Ends the waits that are over.
+    ///
+    /// - Returns: Their subjects.
+    mutating func endOver(at now: Moment) -> [Subject] {
+        let over = Subject.allCases.filter { self[$0].until.map { $0 <= now.monotonic } ?? false }
+        for subject in over { end(subject) }
+        return over
+    }
+}
+
+extension SyncContext {
+    func isWaiting(_ subject: Subject) -> Bool {
+        if let until = waits[subject].until { until > now.monotonic } else { false }
+    }
+
+    /// Waits before the next attempt: longer after every failure, and at least as long as the server orders.
+    mutating func backOff(_ subject: Subject, after error: CloudError?) {
+        if let error {
+            waits[subject].failure = error
+            applyRetryAfter(of: error)
+        }
+        var backoff = waits[subject].backoff
+        let instant = nextTry(after: &backoff)
+        waits[subject].backoff = backoff
+        waits.begin(subject, until: instant)
+    }
+}

@@ -1,0 +1,180 @@
+import RecordCoding
+
+/// Looking up records by name: after conflicts without the server's record, and after pages with unreadable
+/// records.
+extension SyncStateMachine {
+    /// Queues a look-up; a new one does not wait for records that could not be looked up.
+    mutating func lookUp(_ key: RecordKey) {
+        if lookingUp.queue.contains(key) { return }
+        lookingUp.append(key)
+        if lookingUp.isWaitingForRecords { context.waits.end(.lookingUp) }
+        lookingUp.isWaitingForRecords = false
+    }
+
+    /// Queues a look-up that survives a restart.
+    mutating func lookUpDurably(_ key: RecordKey) -> [JournalEntry] {
+        lookUp(key)
+        return [.fetching(.lookUpNeeded(key.zone, [key.name]))]
+    }
+
+    /// Requests the next records.
+    mutating func beginLookUp() {
+        // The records stay in the queue: a change is not sent while its record is looked up.
+        let limit = min(context.configuration.maximumItems, lookingUp.limit)
+        lookingUp.keys = Array(lookingUp.queue.keys.prefix(limit))
+        context.begin(.lookUp(lookingUp.keys))
+    }
+
+    mutating func receive(lookedUp result: Result<[LookedUp], CloudError>, of request: RequestID) {
+        guard context.takes(request, of: .lookingUp) else { return }
+        switch result {
+        case .success(let found):
+            lookingUp.limit = min(LookUpProgress.maximumCount, lookingUp.limit * 2)
+            receive(found)
+        case .failure(let error): failLookUp(error)
+        }
+    }
+
+    private mutating func failLookUp(_ error: CloudError) {
+        let keys = lookingUp.keys
+        context.applyRetryAfter(of: error)
+        switch error.recovery {
+        case .split where keys.count > 1, .park where keys.count > 1:
+            // Either there are too many, or the server refuses one of them without naming it: try half as
+            // many.
+            lookingUp.limit = keys.count / 2
+            lookingUp.keys = []
+        case .park,
+            .retryThenPark where keys.count == 1:
+            receive(keys.map { LookedUp(key: $0, result: .failure(error)) })
+        default:
+            if error.recovery == .retryThenPark { lookingUp.limit = max(1, keys.count / 2) }
+            lookingUp.keys = []
+            context.emit(.failed(error))
+            failCallers(error)
+            lookingUp.isWaitingForRecords = false
+            if !handleGeneral(error) { context.backOff(.lookingUp, after: error) }
+        }
+    }
+
+    /// The records of a response that could not be looked up and have no change to send, and why.
+    private struct FailedLookUps {
+        var keys: [RecordKey] = []
+        var error: CloudError?
+    }
+
+    private mutating func receive(_ found: [LookedUp]) {
+        var unmentioned = RecordTable<Bool>()
+        for key in lookingUp.keys { unmentioned[key] = true }
+        var entries: [JournalEntry] = []
+        var failed = FailedLookUps()
+        for one in found where unmentioned[one.key] == true {
+            unmentioned[one.key] = nil
+            entries += self.entries(for: one, &failed)
+        }
+        for key in unmentioned.sortedKeys {
+            context.emit(.unmentioned(recordName: key.recordName))
+            lookUpAgain(key, after: nil, &failed)
+        }
+        wait(for: failed)
+        if !entries.isEmpty { context.append(entries) }
+        // The wait for records that could not be looked up stays.
+        if !lookingUp.keys.isEmpty { context.waits[.lookingUp].succeed() }
+        lookingUp.remove(lookingUp.keys)
+        lookingUp.keys = []
+        calls.extendPass(state)
+    }
+
+    private mutating func entries(for found: LookedUp, _ failed: inout FailedLookUps) -> [JournalEntry] {
+        let key = found.key
+        // Errors of a change count until it is saved.
+        if found.result.failure == nil, state[key]?.pending == nil { deferred.forgetUnknownErrors(of: key) }
+        switch found.result {
+        case .success(let record?): return entries(forFound: record)
+        case .success(nil):
+            // The server reported a conflict with a record that does not exist.
+            if let record = state[key], record.known == nil, record.isSendable, !record.mustLookUp {
+                return deferred.refuseWithoutReason(key, &context)
+            }
+            context.countForeignDeletion(key)
+            return [.fetching(.deletionFetched(key))]
+        case .failure(let error): return entries(forFailed: key, error, &failed)
+        }
+    }
+
+    private mutating func entries(
+        forFailed key: RecordKey,
+        _ error: CloudError,
+        _ failed: inout FailedLookUps
+    ) -> [JournalEntry] {
+        context.applyRetryAfter(of: error)
+        let reason: ParkReason? =
+            switch error.recovery {
+            case .park: ParkReason(kind: .refused, message: error.description)
+            case .retryThenPark: deferred.reasonToGiveUp(key, after: error)
+            default: nil
+            }
+        guard let reason else {
+            lookUpAgain(key, after: error, &failed)
+            return []
+        }
+        if state[key]?.pending != nil { return context.park(key, reason) }
+        context.emit(.failed(error))
+        return []
+    }
+
+    private mutating func entries(forFound found: FetchedRecord) -> [JournalEntry] {
+        let (key, version) = (found.key, found.version)
+        let record = state[key]
+        if record?.known?.changeTag == version.changeTag {
+            // The server reported a conflict with the version that the change is based on.
+            if record?.mustLookUp != true, state.sendQueue.contains(key) {
+                return deferred.refuseWithoutReason(key, &context)
+            }
+        } else if state.needsNoDecision(key, on: version), !state.isTooNew(version, of: found.recordType) {
+            deferred.countUndecided(key, &context)
+        }
+        // It may be this device's own save whose response was lost; the reconciler finds out.
+        let isNews = record?.known?.isSameVersion(as: version) != true
+        if isNews, record?.sent.isEmpty != false { context.counts.countForeignChange() }
+        var found = found
+        // No other response has come since, so this is the server's version, whatever its date.
+        if record?.known?.isNewer(than: version) == true { found.version.modified = nil }
+        return context.fetched(key, found.recordType, found.version)
+    }
+
+    /// Retries later: sends the record's change again, or repeats the look-up if there is no change to send.
+    private mutating func lookUpAgain(
+        _ key: RecordKey,
+        after error: CloudError?,
+        _ failed: inout FailedLookUps
+    ) {
+        if state.sendQueue.contains(key) {
+            deferred.wait(key, &context)
+        } else {
+            failed.keys.append(key)
+            failed.error = failed.error ?? error
+        }
+    }
+
+    /// Waits once for all records that could not be looked up; they come after the others.
+    private mutating func wait(for failed: FailedLookUps) {
+        if failed.keys.isEmpty { return }
+        lookingUp.moveToEnd(failed.keys)
+        lookingUp.keys.removeAll { failed.keys.contains($0) }
+        context.backOff(.lookingUp, after: failed.error)
+        lookingUp.isWaitingForRecords = true
+    }
+
+    mutating func refuseLookUp() {
+        context.backOff(.lookingUp, after: .ofDisk)
+        lookingUp.isWaitingForRecords = false
+        lookingUp.keys = []
+    }
+
+    /// Ignores the response to the request in flight; its records stay in the queue.
+    mutating func ignoreLookUp() {
+        context.requests.end(.lookingUp)
+        lookingUp.keys = []
+    }
+}

@@ -1,0 +1,152 @@
+import RecordCoding
+
+/// Queued changes are sent first in, first out, one request at a time.
+extension SyncStateMachine {
+    /// Sends a request.
+    ///
+    /// It is stored before it leaves, so that the server's copy is recognised as our own if the response is lost.
+    mutating func beginSending(_ items: [SendItem]) {
+        slot.isSendsTurn = false
+        sendDelay.end()
+        sending.inFlight = InFlight(items, from: state.sendQueue)
+        let contents = items.map { SentContents(key: $0.key, handle: $0.handle) }
+        context.append([.sending(.began(contents))], by: .sending)
+        context.emit(.sendBegan(count: items.count))
+        context.begin(.send(items))
+    }
+
+    mutating func receive(sent result: Result<[SendResult], CloudError>, of request: RequestID) {
+        guard context.takes(request, of: .sending) else { return }
+        switch result {
+        case .success(let results): receive(results)
+        case .failure(let error): failSending(error)
+        }
+    }
+
+    /// Retries later, since the contents to send could not be loaded from disk.
+    mutating func receive(sendLoadFailure failure: JournalFailure, of request: RequestID) {
+        guard context.takes(request, of: .sending) else { return }
+        sending.inFlight = InFlight()
+        context.emit(.storageFailed(failure.detail))
+        calls.fail(failure.syncError, of: .send)
+        context.backOff(.sending, after: .ofDisk)
+    }
+
+    // MARK: A request that failed as a whole
+
+    private mutating func failSending(_ error: CloudError) {
+        let items = sending.inFlight.items
+        sending.inFlight = InFlight()
+        context.applyRetryAfter(of: error)
+        context.emit(.failed(error))
+        switch error.recovery {
+        case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1,
+            .retryThenPark where items.count == 1,
+            .retry where items.count == 1 && error.mayBeDueToAnItem,
+            .split where items.count == 1 && error.retryAfter != nil:
+            sending.planner.isolated()
+            receiveAsItemErrors(items, error)
+        case .split, .park, .resolveConflict, .acceptDeletion: narrow(items, after: error)
+        case .unwrap: receiveAsItemErrors(items, error)
+        case .waitForQuota: waitForQuota(error)
+        case .retryThenPark,
+            .retry where error.mayBeDueToAnItem:
+            // One item may be the cause, so half as many are sent after a wait; only one that fails alone is
+            // counted.
+            sending.planner.search(among: items.count)
+            backOffSending(after: error)
+        case .recreateZone, .askUser, .uploadEverything: examineZone(after: error)
+        default:
+            if stopIfUnusable(after: error) {
+                failCallers(error, of: .send)
+            } else {
+                backOffSending(after: error)
+            }
+        }
+    }
+
+    /// Sends half as many, and parks an item that is alone.
+    ///
+    /// Either the request is too large, or the server refuses one item without naming it.
+    private mutating func narrow(_ items: [SendItem], after error: CloudError) {
+        if items.count == 1, let item = items.first {
+            let reason = state.reasonToPark(item.key, after: error)
+            let entries = context.park(item.key, sent: item.handle, reason)
+            sending.planner.isolated()
+            if !entries.isEmpty { context.append(entries) }
+        } else if error.recovery == .split {
+            sending.planner.halve(after: items.count)
+        } else {
+            sending.planner.search(among: items.count)
+        }
+    }
+
+    private mutating func receiveAsItemErrors(_ items: [SendItem], _ error: CloudError) {
+        sending.inFlight = InFlight(items, from: state.sendQueue)
+        receive(items.map { SendResult(unwrapping: error, of: $0) })
+    }
+
+    private mutating func backOffSending(after error: CloudError) {
+        failCallers(error, of: .send)
+        context.backOff(.sending, after: error)
+    }
+
+    // MARK: A request with a result for each item
+
+    private mutating func receive(_ results: [SendResult]) {
+        var entries: [JournalEntry] = []
+        var outcome = SendOutcome()
+        var answered = RecordTable<Bool>()
+        // An ordered wait in any item's error must delay requests that other items lead to.
+        for result in results { context.applyRetryAfter(result.orderedWait) }
+        for result in results where sending.inFlight.contains(result.key) && answered[result.key] == nil {
+            answered[result.key] = true
+            entries += self.entries(for: result, &outcome)
+        }
+        for item in sending.inFlight.items where answered[item.key] == nil {
+            context.emit(.unmentioned(recordName: item.name))
+            deferred.wait(item.key, &context)
+            outcome.failed += 1
+        }
+        let isAllCollateral = outcome.collateral.count == sending.inFlight.count
+        if isAllCollateral {
+            // Every item failed because of another one, so an immediate retry would fail in the same way.
+            for key in outcome.collateral { deferred.wait(key, &context) }
+        }
+        context.emit(.sendEnded(saved: outcome.saved, deleted: outcome.deleted, failed: outcome.failed))
+        let hasSucceeded = outcome.saved + outcome.deleted > 0
+        if hasSucceeded {
+            sending.hasToldOfQuota = false
+            proveZone()
+            deferred.resetBackoff()
+            sending.planner.grow(after: sending.inFlight.count)
+        }
+        if !entries.isEmpty { context.append(entries) }
+        sending.inFlight = InFlight()
+        if hasSucceeded { context.waits[.sending].succeed() }
+        if !outcome.collateral.isEmpty, !isAllCollateral { calls.extendPass(state) }
+        if let error = outcome.zoneError { examineZone(after: error) }
+    }
+
+    /// Sends again later, because the request or its results could not be stored.
+    mutating func refuseSending() {
+        context.backOff(.sending, after: .ofDisk)
+        sending.inFlight = InFlight()
+    }
+
+    // MARK: The quota
+
+    mutating func waitForQuota(_ error: CloudError) {
+        if !sending.hasToldOfQuota { context.emit(.quotaExceeded) }
+        sending.hasToldOfQuota = true
+        sending.isOverQuota = true
+        failCallers(error, of: .send)
+        // Retry slowly, since only the user can free space.
+        context.waits.begin(.sending, until: context.now.monotonic + .seconds(600))
+    }
+
+    mutating func ignoreSending() {
+        context.requests.end(.sending)
+        sending.inFlight = InFlight()
+    }
+}

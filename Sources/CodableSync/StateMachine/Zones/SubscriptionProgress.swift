@@ -1,0 +1,24 @@
+/// What a restart forgets about the subscription.
+struct SubscriptionProgress: Sendable {
+    /// How long the server is trusted to keep the subscription.
+    static var validity: Duration { .seconds(24 * 3600) }
+
+    /// When the server last had the subscription; `nil` if that wasn't checked since the start.
+    var checkedAt: Duration?
+    /// Whether the app was notified that subscribing failed.
+    var hasToldOfFailure = false
+    /// The calls that wait until the subscription is deleted.
+    var removals: [CallID] = []
+    /// Whether the request in flight deletes the subscription.
+    var isDeleting = false
+
+    /// Whether a call waits until the subscription is deleted.
+    var isRemovalWanted: Bool { !removals.isEmpty }
+
+    /// When to compare with the server again; `nil` if the app's calls are enough for that.
+    func checkAt(_ context: SyncContext) -> Duration? {
+        guard context.configuration.automaticallySyncs, let checkedAt else { return nil }
+        let instant = checkedAt + Self.validity
+        return instant > context.now.monotonic ? instant : nil
+    }
+}

@@ -1,0 +1,218 @@
+import RecordCoding
+
+/// The zone: it is created, the reason of its loss is found out, and what happens to its records is decided.
+///
+/// Another device may have recreated the zone after a loss that this device hasn't noticed. Everything in the
+/// state comes from one zone: the one that existed at the stored position in the database's feed. A full
+/// listing, a look-up or a refused save may come from its successor. Such a response is held while the feed is
+/// read from the stored position. If the feed reports no loss, the response is from the known zone, and the
+/// position advances. Otherwise the response is dropped, and the request is made again once the loss is stored.
+/// The held request counts as the one in flight, so there is at most one.
+extension SyncStateMachine {
+    mutating func take(_ input: ZoneInput) {
+        switch input {
+        case .saved(let request, let error): receive(savedZone: error, of: request)
+        case .databaseChanged(let request, let result): receive(feed: result, of: request)
+        }
+    }
+
+    private mutating func receive(savedZone error: CloudError?, of request: RequestID) {
+        guard context.takes(request, of: .zone) else { return }
+        if let error { return failZone(error) }
+        wantFetch()
+        // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
+        let position: [ZoneEntry] = state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]
+        storeZone(position + [.ready(zone.number)])
+        context.emit(.zoneReady)
+    }
+
+    private mutating func storeZone(_ entries: [ZoneEntry]) {
+        context.append(entries.map { .zones($0) })
+        if zone.losses <= ZoneProgress.maximumLosses { context.waits[.zone].resetBackoff() }
+    }
+
+    mutating func failZone(_ error: CloudError) {
+        context.applyRetryAfter(of: error)
+        switch error.recovery {
+        // Callers get the error for a purge once it is stored; after a reset, they keep waiting.
+        case .askUser where account.isConfirmed:
+            context.emit(.failed(error))
+            return loseZone(.purged)
+        case .uploadEverything where account.isConfirmed && state.zone(zone.number).stage != .unreadable:
+            context.emit(.failed(error))
+            return loseZone(.encryptedDataReset)
+        default: break
+        }
+        failCallers(error)
+        context.emit(.failed(error))
+        if !stopIfUnusable(after: error) { context.backOff(.zone, after: error) }
+    }
+
+    // MARK: Doubt
+
+    /// Notes that a request did not find the zone, so that the reason is looked up.
+    mutating func examineZone(after error: CloudError) {
+        guard zone.doubt == nil else { return }
+        zone.doubt = error
+        countZoneLoss(after: error)
+    }
+
+    private mutating func countZoneLoss(after error: CloudError) {
+        zone.losses += 1
+        guard zone.losses > ZoneProgress.maximumLosses else { return }
+        // The zone keeps disappearing after it was created, so the next attempt waits.
+        failCallers(error)
+        context.backOff(.zone, after: error)
+    }
+
+    /// Notes that zone and account exist: the zone has accepted a change, or a fetch was complete and there is
+    /// none to send.
+    mutating func proveZone() {
+        zone.losses = 0
+        context.waits[.zone].succeed()
+        context.waits[.account].succeed()
+    }
+
+    /// Processes a response about records, or holds it if it may come from another zone.
+    mutating func receive(_ response: RecordResponse) {
+        // A database without a feed cannot tell zones apart.
+        guard state.summary.databaseToken != nil, context.requests.subject(of: response.request) != nil,
+            response.mayBeFromAnother(than: zone.number, state)
+        else { return process(response) }
+        context.requests.hold(response.request)
+        for wait in response.waits { context.applyRetryAfter(wait) }
+        zone.held = response
+        if zone.doubt == nil { zone.doubt = CloudError(.changeTokenExpired) }
+    }
+
+    /// Ends the doubt, and processes the response that was held while the feed was read.
+    private mutating func endZoneDoubt() {
+        zone.doubt = nil
+        zone.isOwnerChecked = false
+        if zone.losses == 0 { context.waits[.zone].resetBackoff() }
+        guard let response = zone.held else { return }
+        zone.held = nil
+        // Its waits began when it arrived.
+        context.obeysWaits = false
+        process(response)
+        context.obeysWaits = true
+    }
+
+    // MARK: The database's feed
+
+    private mutating func receive(feed result: Result<ZoneFate, CloudError>, of request: RequestID) {
+        guard context.takes(request, of: .zone) else { return }
+        switch result {
+        case .success(let fate):
+            zone.unknownFeedErrors = 0
+            zone.isFeedPositionLost = false
+            zone.hasNoFeed = false
+            receive(fate)
+        case .failure(let error): failFeed(error)
+        }
+    }
+
+    private mutating func failFeed(_ error: CloudError) {
+        let position = state.summary.databaseToken
+        let canReadWholeFeed = position != nil && !zone.isFeedPositionLost
+        switch error.recovery {
+        case .stop: doWithoutFeed()
+        // Only the position is lost; reading the feed from its beginning may still show what happened.
+        case .refetch where canReadWholeFeed, .park where canReadWholeFeed: zone.isFeedPositionLost = true
+        case .refetch, .park: doWithoutFeed()
+        case .recreateZone where position != nil || state.newestKnown != nil:
+            // The position belongs to another history, and so do all known records.
+            zone.isFeedPositionLost = true
+            loseZone(nil)
+        case .retryThenPark where zone.unknownFeedErrors + 1 >= Deferred.maximumUnknownErrors:
+            context.emit(.failed(error))
+            if canReadWholeFeed { zone.isFeedPositionLost = true } else { doWithoutFeed() }
+        case .retryThenPark:
+            zone.unknownFeedErrors += 1
+            failZone(error)
+        default: failZone(error)
+        }
+    }
+
+    private mutating func receive(_ fate: ZoneFate) {
+        guard zone.doubt != nil else { return beginFeed(at: fate.token) }
+        guard zone.isOnlyAsked else { return loseZone(fate.reason, token: fate.token) }
+        if let reason = fate.reason {
+            countZoneLoss(after: CloudError(.zoneNotFound))
+            loseZone(knowsOfFormerZone ? reason : nil, token: fate.token)
+        } else if state.zone(zone.number).isPositionLate, zone.holdsPage, knowsOfFormerZone {
+            // Records missing from the page may have been lost with a zone before the position was read.
+            loseZone(nil, token: fate.token)
+        } else {
+            keepZone(fate.token)
+        }
+    }
+
+    /// Treats the database as one without a feed: a missing zone is lost for an unknown reason.
+    private mutating func doWithoutFeed() {
+        zone.unknownFeedErrors = 0
+        zone.isFeedPositionLost = false
+        if zone.doubt == nil {
+            zone.hasNoFeed = true
+        } else if zone.isOnlyAsked {
+            keepZone(nil)
+        } else {
+            loseZone(nil)
+        }
+    }
+
+    /// Stores the position in the feed before any record of the zone becomes known.
+    private mutating func beginFeed(at token: ChangeToken?) {
+        if let token { storeZone([.databaseToken(token)]) } else { zone.hasNoFeed = true }
+    }
+
+    /// Whether a known version is missing from the held page; otherwise the loss is older than everything
+    /// known and does not matter.
+    ///
+    /// Complexity: O(n log n), once for each lost zone.
+    private var knowsOfFormerZone: Bool {
+        var shown = RecordTable<String>()
+        if case .fetched(_, .success(let page))? = zone.held {
+            for record in page.records { shown[record.key] = record.version.changeTag }
+        }
+        return state.sortedKeys(in: zone.number).contains { key in
+            guard let record = state[key], record.hasVersions else { return false }
+            guard let known = record.known, !known.changeTag.isEmpty else { return true }
+            return shown[key] != known.changeTag
+        }
+    }
+
+    // MARK: The outcome
+
+    /// Keeps known records: no zone of this name was lost, so the held response is from the known zone.
+    private mutating func keepZone(_ token: ChangeToken?) {
+        if let token, token != state.summary.databaseToken { context.append([.zones(.databaseToken(token))]) }
+        endZoneDoubt()
+    }
+
+    /// Stores that the zone is lost, and with it every change tag and token.
+    mutating func loseZone(_ reason: DatabaseChanges.Deletion.Reason?, token: ChangeToken? = nil) {
+        zone.unknownFeedErrors = 0
+        if reason == .deleted {
+            for key in state.sortedKeys(in: zone.number) { context.countForeignDeletion(key) }
+        }
+        let position = token ?? (zone.isFeedPositionLost ? nil : state.summary.databaseToken)
+        zone.isFeedPositionLost = false
+        // These would be about a zone that the state no longer knows.
+        zone.held = nil
+        ignoreResponsesAboutRecords()
+        lookingUp.forgetAll()
+        let message = "\(SyncEvent.zoneLost(reason))"
+        context.append(
+            [
+                .zones(.databaseToken(position)), .fact(.zoneLost(zone.number, reason)),
+                context.note(.zoneLost, nil, message),
+            ],
+            by: .zone
+        )
+        endZoneDoubt()
+        endSubscription()
+        fetching.isWanted = true
+        calls.extendPass(state)
+    }
+}
