@@ -34,7 +34,7 @@ enum OverlaidDraft: Sendable {
     struct Edit: Sendable {
         var record: Record
         var base: ContentHandle?
-        /// Field values of the ancestor that differ from those in `base`.
+        /// Field values that differ from those in `base`, or in the version that was lost with its zone.
         var contested: Contested
         /// Fields of the common ancestor that differ from those in what this device shows, if the resolver must
         /// decide against that first.
@@ -69,9 +69,8 @@ struct DraftOverlay: Sendable {
         let stored: [ContentHandle?] =
             [record?.lastKnown?.handle, record?.readable?.handle] + (record?.carried.named ?? [])
         let earlier: [ContentHandle?] = record?.pending?.earlier ?? []
-        return ([basis.shown, basis.on.version, basis.on.contested] + stored + sent + earlier).compactMap {
-            $0
-        }
+        let base = [basis.shown, basis.on.cloudVersion, basis.on.contestedFields]
+        return (base + stored + sent + earlier).compactMap { $0 }
     }
 
     /// The contents to store.
@@ -130,12 +129,12 @@ struct DraftOverlay: Sendable {
         _ shown: [String: RecordValue]
     ) -> Set<String> {
         // Without a version of the cloud, the own edit yields to the later call.
-        guard let record, record.isPendingOnTop, basis.on.version != nil || basis.on.isMerged else {
+        guard let record, record.isPendingOnTop, basis.on.cloudVersion != nil || basis.on.isMerged else {
             return []
         }
         // A new record was made without any original, so it replaces this device's own edit.
         if case .nothing = draft.original { return [] }
-        let common = basis.on.version.flatMap { modelFields($0) } ?? [:]
+        let common = basis.on.cloudVersion.flatMap { modelFields($0) } ?? [:]
         let own = edited.filter { !shown.isSame($0, in: common) && !original.isSame($0, in: shown) }
         // What was merged into the edit may be missing in the original.
         return Set(basis.on.isMerged ? own : changedInCloud(own, original, shown, common))
@@ -250,14 +249,13 @@ struct DraftOverlay: Sendable {
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
     ) -> OverlaidDraft.Contested {
-        guard let ancestor = contents.ancestor(basis.on.version, basis.on.contested) else {
-            return .contents(nil)
-        }
-        let isShown = basis.on.version == basis.shown && basis.on.contested == nil
+        let (version, contested) = (basis.on.cloudVersion, basis.on.contestedFields)
+        guard let ancestor = contents.ancestor(version, contested) else { return .contents(nil) }
+        let isShown = version == basis.shown && contested == nil
         let common = isShown ? shown : modelFields(of: ancestor)
         let changed = changedInCloud(edited, original, shown, common)
-        let conflicting = basis.on.contested.flatMap { contents[$0]?.fields } ?? [:]
-        if changed.isEmpty { return .contents(basis.on.contested) }
+        let conflicting = contested.flatMap { contents[$0]?.fields } ?? [:]
+        if changed.isEmpty { return .contents(contested) }
         var record = ancestor
         record.systemFields = nil
         record.fields = conflicting

@@ -28,17 +28,18 @@ extension Reconciler {
             below.systemFields = server.systemFields
         }
         alone.item.clientEdited = contents.item.clientEdited
-        return lay(edit.completed(from: lost), madeOn: lost, over: below, in: server, alone)
+        let original = contents.lostOriginal ?? lost
+        return lay(edit.completed(from: lost), madeOn: original, over: below, in: server, alone)
     }
 
     private func lay(
         _ edit: Record,
-        madeOn lost: Record,
+        madeOn original: Record,
         over below: Record,
         in server: Record,
         _ contents: ConflictContents
     ) -> Reconciliation {
-        let (former, wanted) = (shownFields(of: lost), shownFields(of: edit))
+        let (former, wanted) = (shownFields(of: original), shownFields(of: edit))
         let current = shownFields(of: below)
         let changed = wanted.differingFields(from: former).filter { !wanted.isSame($0, in: current) }
         var record = below

@@ -18,7 +18,7 @@ package enum SyncInput: Equatable, Sendable {
     case sendLoadFailed(RequestID, JournalFailure)
     case reconciled([Reconciled])
     case delivery(DeliveryInput)
-    /// The instant has come for which the machine asked last.
+    /// An instant has come for which the machine asked.
     case timePassed
     case signal(CloudSignal)
     /// The database's limits have changed.

@@ -36,6 +36,8 @@ extension SyncStateMachine {
     /// What begins a request, or decides what became of the zone.
     enum Step: Equatable {
         case checkAccount
+        /// Looks up the account because of a doubt about the zone: another user's database lacks it too.
+        case checkOwner
         case endZone(DatabaseChanges.Deletion.Reason)
         case saveZone, replaceZone
         case readFeed
@@ -62,6 +64,10 @@ extension SyncStateMachine {
     private mutating func begin(_ step: Step) {
         switch step {
         case .checkAccount: checkAccount()
+        case .checkOwner:
+            zone.isOwnerChecked = true
+            account.stage = .unknown
+            checkAccount()
         case .endZone(let reason): loseZone(reason)
         case .saveZone: context.begin(.saveZone(mark: nil))
         case .replaceZone:
@@ -107,8 +113,6 @@ extension SyncStateMachine {
     mutating func checkAccount() {
         if context.requests.contains(.account) { return }
         if context.isWaiting(.account) { return }
-        if zone.doubt != nil { zone.isOwnerChecked = true }
-        if account.isConfirmed { account.stage = .unknown }
         context.begin(.checkAccount)
     }
 
@@ -126,9 +130,8 @@ extension SyncStateMachine {
         case .ready: break
         }
         guard let doubt = zone.doubt else { return zone.isFeedPositionMissing(state) ? .readFeed : nil }
-        // Another user's database lacks the zone too, so the account is checked first.
         let isStale = account.isStale(after: AccountProgress.validityInDoubt, at: context.now)
-        if isStale, !zone.isOwnerChecked { return context.isWaiting(.account) ? nil : .checkAccount }
+        if isStale, !zone.isOwnerChecked { return context.isWaiting(.account) ? nil : .checkOwner }
         return switch doubt.recovery {
         case .askUser: .endZone(.purged)
         case .uploadEverything: .endZone(.encryptedDataReset)

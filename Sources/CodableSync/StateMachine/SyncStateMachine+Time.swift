@@ -6,6 +6,8 @@ extension SyncStateMachine {
     mutating func passTime() {
         let now = context.now
         wakeAt = nil
+        // Before the deadlines: after a long sleep, a page that nobody had to wait for is not one without a response.
+        if isOver(slot.patienceEnd) { endPatience() }
         for request in context.requests.overdue(at: now) { missResponse(to: request) }
         context.serverWait.endIfOver(at: now)
         let over = context.waits.endOver(at: now)
@@ -13,7 +15,6 @@ extension SyncStateMachine {
         if over.contains(.sending) { sending.isOverQuota = false }
         deferred.endIfOver(at: now)
         sendDelay.endIfOver(at: now)
-        if isOver(slot.patienceEnd) { endPatience() }
         if isOver(fetching.pollAt) {
             fetching.pollAt = nil
             wantFetch()
@@ -34,7 +35,7 @@ extension SyncStateMachine {
         context.actions.append(.wake(at: instant))
     }
 
-    /// The next instant at which there is something to do; ``passTime()`` does all of it.
+    /// The next instant at which there is something to do; ``passTime()`` and ``next`` do it.
     private var nextInstant: Duration? {
         var instants = context.requests.deadlines
         instants += [context.waits[.delivering].until, delivering.storeAgainAt, context.flushAt]

@@ -139,7 +139,7 @@ extension JSONReader {
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
-        var (lost, isLostAgain): (ContentHandle?, Bool) = (nil, false)
+        var (lost, lostContested, isLostAgain): (ContentHandle?, ContentHandle?, Bool) = (nil, nil, false)
         try members { json, key in
             switch key {
             case "save": handle = try json.handle()
@@ -149,6 +149,7 @@ extension JSONReader {
             case "base": change.base = try json.handle()
             case "contested": change.on.contested = try json.handle()
             case "lostBase": lost = try json.handle()
+            case "lostContested": lostContested = try json.handle()
             case "lostBaseAgain": isLostAgain = try json.bool()
             case "sides": change.on.sides = try json.sides()
             case "earlier": change.earlier = try json.array { try $0.handle() }
@@ -157,7 +158,9 @@ extension JSONReader {
             default: try json.skipValue()
             }
         }
-        change.on.lost = lost.map { EditBase.Lost($0, isUploadedAgain: isLostAgain) }
+        change.on.lost = lost.map {
+            EditBase.Lost($0, contested: lostContested, isUploadedAgain: isLostAgain)
+        }
         if let handle {
             change.kind = .save(handle, size: Int(clamping: size))
         } else if !isDeletion {

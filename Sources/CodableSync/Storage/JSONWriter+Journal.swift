@@ -81,6 +81,7 @@ extension JSONWriter {
         member("contested", change.on.contested)
         if let lost = change.on.lost {
             member("lostBase", lost.version)
+            member("lostContested", lost.contested)
             flag("lostBaseAgain", if: lost.isUploadedAgain)
         }
         if !change.on.sides.isEmpty {

@@ -70,7 +70,11 @@ extension RecordState {
             // While the known version is too new, the edit is parked, and not compared with anything.
             if record.isTooNew { record.pending?.base = nil } else { record.forgetKnownVersion() }
         }
-        if let lost = record.pending?.on.lost, !isStored(lost.version) { record.pending?.on.lost = nil }
+        if let lost = record.pending?.on.lost,
+            !isStored(lost.version) || !(lost.contested.map(isStored) ?? true)
+        {
+            record.pending?.on.lost = nil
+        }
         if let contested = record.pending?.on.contested, !isStored(contested) {
             // It is unknown which fields were edited on an older version.
             record.pending?.on.contested = nil

@@ -113,7 +113,7 @@ final class CoreResources: Sendable {
         if isHeld, let tellRest { Task { await tellRest() } }
     }
 
-    /// Cancels a request that was not answered in time.
+    /// Cancels a request whose response is no longer needed.
     func cancel(_ request: RequestID) {
         state.withLock { state in
             state.requests.removeValue(forKey: request).flatMap { state.tasks[$0] }

@@ -122,10 +122,13 @@ extension SyncCore {
             }
         let handle = stage(edit.record, &contents)
         let name = edit.record.recordID.recordName
-        var basis = EditBase(edit.base, contested: contested)
         let shown = machine?.editBasis(of: name)
+        var basis = EditBase(edit.base, contested: edit.base == nil ? nil : contested)
         basis.sides = shown?.on.sides ?? []
-        if edit.base == nil { basis.lost = shown?.on.lost }
+        if edit.base == nil, var lost = shown?.on.lost {
+            lost.contested = contested
+            basis.lost = lost
+        }
         if let ancestor = edit.ancestorOfShown, let handle = shown?.shown {
             basis.sides.append(.init(edit: handle, ancestor: stage(ancestor, &contents)))
         }

@@ -76,7 +76,8 @@ extension SyncCore {
         inspect()
         if storing.isScheduled || storing.view != nil { return }
         storing.isScheduled = true
-        Task { endTurn() }
+        // Not less urgent than a call of a screen that joins the turn.
+        Task(priority: .userInitiated) { endTurn() }
     }
 
     private func noteHeld(_ contents: [ContentHandle: Record], heldBefore: Bool) {

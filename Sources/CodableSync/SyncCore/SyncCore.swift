@@ -20,7 +20,7 @@ actor SyncCore {
     nonisolated let eventHub: Broadcaster<SyncEvent>
     nonisolated let statusHub: Broadcaster<SyncStatus>
     nonisolated let accountHub: Broadcaster<AccountStatus>
-    /// The tasks and timers that must end with the engine.
+    /// The tasks and the sleep that must end with the engine.
     nonisolated let resources: CoreResources
 
     /// What reads see without waiting for a turn; `nil` while no state is open.

@@ -192,7 +192,7 @@ public final class SyncContainer: Sendable {
     /// Returns once the engine has nothing left to do at the clock's current time, for tests.
     ///
     /// At that moment no call that was made before is waiting, the engine isn't requesting, storing, decoding,
-    /// resolving or delivering anything, no timer is due, and every signal from the database has been received. The
+    /// resolving or delivering anything, no sleep is over, and every signal from the database has been received. The
     /// call does not wait for a later time, for the app or for the network: advance the clock, take elements from
     /// ``SyncEngine/changes`` or restore the network, and call it again. It knows the signals of ``FakeDatabase``, ``LocalDatabase``, and a
     /// database around one of them (``CloudDatabase/wrappedDatabase``), and also waits until your own stream of

@@ -124,4 +124,89 @@ final class LostZoneEditScenarios: ZoneScenario {
             XCTAssertEqual(told.notes, ["theirs", "theirs"], "\(loss)")
         }
     }
+
+    /// The zone is lost; a screen that shows a list without what the tablet has added adds to it; the tablet makes the
+    /// next zone. The draft does not remove what its screen did not show.
+    func testADraftOnALostVersionKeepsWhatItsScreenDidNotShow() async throws {
+        for loss in Loss.allCases where loss.isUploadedAgain {
+            for restarts in [false, true] {
+                for draftsAgain in [false, true] {
+                    try setUpWithError()
+                    let (phone, tablet) = try await makePair(StampLists(id: "a", edited: ["0"]))
+                    try await tablet.engine.edit(named: "a") { $0.edited.append("theirs") }
+                    try await tablet.engine.sync()
+                    try await phone.engine.sync()
+                    try await remove(loss, hidingItFrom: phone.database, tablet.database)
+                    try await noticeLoss(phone)
+                    var screen = StampLists(id: "a", edited: ["0"])
+                    var expected = ["0", "after", "mine", "theirs"]
+                    for element in draftsAgain ? ["mine", "more"] : ["mine"] {
+                        let original = screen
+                        screen.edited.append(element)
+                        try await phone.engine.upload(screen, editedFrom: original)
+                    }
+                    if draftsAgain { expected.insert("more", at: 3) }
+                    try await sync(tablet, deciding: nil)
+                    try await tablet.engine.edit(named: "a") { $0.edited.append("after") }
+                    try await tablet.engine.sync()
+                    pass()
+                    phone.database.isReachable = true
+                    if restarts { try await phone.restart() }
+                    try await sync(phone, deciding: nil)
+                    try await settle(phone, tablet)
+                    for device in [phone, tablet] {
+                        let list = try await device.engine.model(named: "a")?.edited
+                        XCTAssertEqual(list?.sorted(), expected, "\(loss), \(restarts), \(draftsAgain)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// An edit outlives a deleted zone, and a screen that has seen neither it nor the tablet's element adds to its list.
+    func testADraftOverAnEditOfADeletedZoneKeepsBoth() async throws {
+        for restarts in [false, true] {
+            try setUpWithError()
+            let (phone, tablet) = try await makePair(StampLists(id: "a", edited: ["0"]))
+            try await tablet.engine.edit(named: "a") { $0.edited.append("theirs") }
+            try await tablet.engine.sync()
+            try await phone.engine.sync()
+            phone.database.isReachable = false
+            try await phone.engine.edit(named: "a") { $0.edited.append("first") }
+            try await remove(.deleted, hidingItFrom: phone.database)
+            phone.database.isReachable = true
+            try await noticeLoss(phone, keepsVersion: false)
+            var screen = StampLists(id: "a", edited: ["0"])
+            screen.edited.append("mine")
+            try await phone.engine.upload(screen, editedFrom: StampLists(id: "a", edited: ["0"]))
+            try await tablet.engine.sync()
+            try await tablet.engine.upload(StampLists(id: "a", edited: ["0", "theirs", "after"]))
+            try await tablet.engine.sync()
+            pass()
+            phone.database.isReachable = true
+            if restarts { try await phone.restart() }
+            try await phone.engine.sync()
+            try await settle(phone, tablet)
+            for device in [phone, tablet] {
+                let list = try await device.engine.model(named: "a")?.edited
+                XCTAssertEqual(list?.sorted(), ["0", "after", "first", "mine", "theirs"], "\(restarts)")
+            }
+        }
+    }
+
+    /// Syncs until the device knows that the zone is lost, and no further.
+    private func noticeLoss(_ device: Device<StampLists>, keepsVersion: Bool = true) async throws {
+        device.database.failAlways(.zones, CloudError(.networkFailure))
+        do {
+            try await device.engine.sync()
+            XCTFail("the zone was made")
+        } catch let error as SyncError {
+            XCTAssertNotNil(error.errorDescription)
+        }
+        let state = await device.engine.core.machine?.state["a"]
+        XCTAssertEqual(state?.lost != nil, keepsVersion)
+        XCTAssertNil(state?.known)
+        device.database.failAlways(.zones, nil)
+        device.database.isReachable = false
+    }
 }

@@ -156,7 +156,7 @@ final class NamedHandleTests: XCTestCase {
         let damaged = try open(files)
         states.note(damaged)
         var change = edit(31)
-        change.on.lost = EditBase.Lost(32, isUploadedAgain: true)
+        change.on.lost = EditBase.Lost(32, contested: 33, isUploadedAgain: true)
         try put(.queued(name: "b", change), damaged.store, [31: "b"])
         damaged.store.close()
         let opened = try open(files)

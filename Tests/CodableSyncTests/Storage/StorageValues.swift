@@ -33,7 +33,7 @@ enum JournalSamples {
         decided.on.isMerged = true
         decided.earlier = [20, 21]
         var lost = LocalChange(kind: .save(1, size: 450), edited: date, base: nil)
-        lost.on.lost = EditBase.Lost(22, isUploadedAgain: true)
+        lost.on.lost = EditBase.Lost(22, contested: 24, isUploadedAgain: true)
         var deleted = lost
         deleted.on.lost = EditBase.Lost(23, isUploadedAgain: false)
         return [

@@ -20,6 +20,7 @@ final class StreamFold<Model: RecordCodable & Equatable>: Sendable {
         from models: [String: Model] = [:]
     ) {
         self.engine = engine
+        state.withLock { $0.models = models }
         let changes = engine[keyPath: stream]
         let loop = Task { [state] in
             for await change in changes {
@@ -29,10 +30,7 @@ final class StreamFold<Model: RecordCodable & Equatable>: Sendable {
                 }
             }
         }
-        state.withLock {
-            $0.models = models
-            $0.loop = loop
-        }
+        state.withLock { $0.loop = loop }
     }
 
     /// Returns once the stream has nothing left to give.

@@ -1,4 +1,5 @@
-/// The engine's own waits after failures, one for each subject; a call that needs the subject ends its wait early.
+/// The engine's own waits after failures, one for each subject; a call that needs a subject other than the streams ends
+/// its wait early.
 struct Waits: Equatable, Sendable {
     struct Wait: Equatable, Sendable {
         /// The end of the wait.

@@ -8,7 +8,7 @@ struct Deferred: Sendable {
     /// A record with more conflicts in a row than this waits before it is sent again.
     static var maximumConflictRounds: Int { 8 }
 
-    /// The records that wait for the timer.
+    /// The records that wait.
     private(set) var queue = RecordQueue()
     /// When they are sent again; `nil` if none waits.
     private(set) var until: Duration?

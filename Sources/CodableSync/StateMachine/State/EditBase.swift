@@ -16,11 +16,14 @@ package struct EditBase: Equatable, Sendable {
     /// A version that was lost with its zone.
     package struct Lost: Equatable, Sendable {
         package var version: ContentHandle
+        /// Field values that the version had when the edit began, in place of those that it had last.
+        package var contested: ContentHandle?
         /// Whether it was to be uploaded again, so that it competes with the version in the next zone.
         package var isUploadedAgain: Bool
 
-        package init(_ version: ContentHandle, isUploadedAgain: Bool) {
+        package init(_ version: ContentHandle, contested: ContentHandle? = nil, isUploadedAgain: Bool) {
             self.version = version
+            self.contested = contested
             self.isUploadedAgain = isUploadedAgain
         }
     }
@@ -44,8 +47,15 @@ package struct EditBase: Equatable, Sendable {
         self.contested = contested
     }
 
+    /// What the cloud had, or has lost with the zone, when the change was made.
+    var cloudVersion: ContentHandle? { version ?? lost?.version }
+
+    /// Field values of that version that differ from those that it had when the edit began.
+    var contestedFields: ContentHandle? { version == nil ? lost?.contested : contested }
+
     /// Every handle that it names.
     var named: [ContentHandle] {
-        [version, contested, lost?.version].compactMap { $0 } + sides.flatMap { [$0.edit, $0.ancestor] }
+        [version, contested, lost?.version, lost?.contested].compactMap { $0 }
+            + sides.flatMap { [$0.edit, $0.ancestor] }
     }
 }

@@ -7,7 +7,7 @@ import struct Foundation.Date
 /// Each folder has entries of its own, and the functions that apply them are next to them. The journal stores the rows
 /// that an entry changed, and only facts as they are.
 ///
-/// The machine applies an entry at once and undoes it if it cannot be stored. Effects outside the state wait
+/// The machine applies an entry at once; if that cannot be stored, the core returns to the machine before it. Effects outside the state wait
 /// until the entry is stored: answers to calls, deliveries to the app, and requests that change the cloud.
 package enum JournalEntry: Equatable, Sendable {
     case account(AccountEntry)

@@ -22,9 +22,10 @@ extension RecordState {
     /// Ends that the base of the pending edit is an ancestor; it still tells what the edit changed.
     private mutating func loseBase(isUploadedAgain: Bool) {
         guard let base = pending?.base else { return }
+        let contested = pending?.on.contested
         pending?.base = nil
         if pending?.isDeletion == false {
-            pending?.on.lost = EditBase.Lost(base, isUploadedAgain: isUploadedAgain)
+            pending?.on.lost = EditBase.Lost(base, contested: contested, isUploadedAgain: isUploadedAgain)
         }
     }
 
