@@ -125,8 +125,7 @@ final class LostZoneEditScenarios: ZoneScenario {
         }
     }
 
-    /// The zone is lost; a screen that shows a list without what the tablet has added adds to it; the tablet makes the
-    /// next zone. The draft does not remove what its screen did not show.
+    /// A draft on a lost version removes nothing from a list that its screen did not show.
     func testADraftOnALostVersionKeepsWhatItsScreenDidNotShow() async throws {
         for loss in Loss.allCases where loss.isUploadedAgain {
             for restarts in [false, true] {
