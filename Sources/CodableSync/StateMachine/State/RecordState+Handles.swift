@@ -1,12 +1,19 @@
 extension RecordState {
     /// The contents that the record needs, in order.
     package var handles: [ContentHandle] {
-        let versions = [lastKnown, kept?.version].map { $0?.handle }
-        var handles = versions + [undelivered?.kind.handle, undelivered?.former]
-        handles += sent.flatMap { [$0.handle, $0.base] }
+        var handles: [ContentHandle] = []
+        if let handle = lastKnown?.handle { handles.append(handle) }
+        if let handle = kept?.version.handle { handles.append(handle) }
+        if let handle = undelivered?.kind.handle { handles.append(handle) }
+        if let handle = undelivered?.former { handles.append(handle) }
+        for version in sent {
+            handles.append(version.handle)
+            if let base = version.base { handles.append(base) }
+        }
         handles += carried.named
         if let pending { handles += pending.named }
-        return handles.compactMap { $0 }.sorted().reduce(into: []) { distinct, handle in
+        handles.sort()
+        return handles.reduce(into: []) { distinct, handle in
             if distinct.last != handle { distinct.append(handle) }
         }
     }

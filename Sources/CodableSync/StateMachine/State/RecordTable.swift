@@ -43,6 +43,11 @@ package struct RecordTable<Value: Sendable>: Sendable {
 
     /// Sets a value among the rows of one digest, and returns the change of their number.
     private static func set(_ value: Value?, of key: RecordKey, _ rows: inout [Row]?) -> Int {
+        // Mostly, no other key has the digest.
+        if let value, rows.map({ $0.count == 1 && $0[0].key == key }) ?? true {
+            defer { rows = [Row(key: key, value: value)] }
+            return rows == nil ? 1 : 0
+        }
         var found = rows ?? []
         let index = found.firstIndex { $0.key >= key } ?? found.count
         let isThere = index < found.count && found[index].key == key

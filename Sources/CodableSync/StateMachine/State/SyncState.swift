@@ -112,15 +112,13 @@ package struct SyncState: Sendable {
         {
             newest[key.zone] = known
         }
-        place(key, in: \.sendQueue, if: after?.isSendable == true)
+        place(key, in: \.sendQueue, from: before, to: after) { $0.isSendable }
         if after?.isSendable != true { unsendable.append(key) }
-        place(key, in: \.conflictQueue, if: after?.isInConflict == true)
-        place(key, in: \.parkedQueue, if: after?.pending?.parked != nil)
-        place(key, in: \.lookUpQueue, if: after?.mustLookUp == true)
-        place(key, in: \.deliveryQueue, if: after?.undelivered != nil)
-        if before?.isTooNew == true || after?.isTooNew == true {
-            place(key, in: \.tooNewQueue, if: after?.isTooNew == true)
-        }
+        place(key, in: \.conflictQueue, from: before, to: after) { $0.isInConflict }
+        place(key, in: \.parkedQueue, from: before, to: after) { $0.pending?.parked != nil }
+        place(key, in: \.lookUpQueue, from: before, to: after) { $0.mustLookUp }
+        place(key, in: \.deliveryQueue, from: before, to: after) { $0.undelivered != nil }
+        place(key, in: \.tooNewQueue, from: before, to: after) { $0.isTooNew }
         noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
     }
 
@@ -165,13 +163,13 @@ package struct SyncState: Sendable {
     private mutating func place(
         _ key: RecordKey,
         in queue: WritableKeyPath<SyncState, RecordQueue>,
-        if belongs: Bool
+        from former: RecordState?,
+        to record: RecordState?,
+        if belongs: (RecordState) -> Bool
     ) {
-        if belongs {
-            self[keyPath: queue].append(key)
-        } else {
-            self[keyPath: queue].remove(key)
-        }
+        let (was, isNow) = (former.map(belongs) ?? false, record.map(belongs) ?? false)
+        if was == isNow { return }
+        if isNow { self[keyPath: queue].append(key) } else { self[keyPath: queue].remove(key) }
     }
 
     /// Forgets the newest known version of a zone, since the next zone may have another history.
