@@ -77,7 +77,7 @@ package final class JSONStateStore: StateStore {
         compactionSize: UInt64 = JSONStateStore.compactionSize,
         newLog: @escaping () -> UInt64 = LogMembership.anyNumber
     ) throws -> Opened {
-        var fold = JournalFold()
+        var fold = JournalFold(identity: identity)
         // A new log is created for this user; an existing log names its own user.
         var label = StateLabel(identity: identity, user: user)
         var headerUser: String?
@@ -86,7 +86,7 @@ package final class JSONStateStore: StateStore {
             let judged = try StateMembership(identity: identity, expectedUser: user).judge(headers)
             label = judged.label
             headerUser = label.user
-            fold = JournalFold(owner: headerUser)
+            fold = JournalFold(owner: headerUser, identity: identity)
             return judged.foreignFiles
         } label: {
             label.identity = label.identity ?? fold.state.summary.identity
@@ -103,8 +103,6 @@ package final class JSONStateStore: StateStore {
         ) { line, position in
             do {
                 let problems = try fold.take(Array(line), at: position)
-                // Checked before anything is changed.
-                try Self.check(fold.state.summary.identity, is: identity)
                 if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
             } catch let foreign as ForeignState {
                 throw foreign
@@ -133,11 +131,6 @@ package final class JSONStateStore: StateStore {
             repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : [],
             lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
         )
-    }
-
-    private static func check(_ found: StateIdentity?, is identity: StateIdentity?) throws {
-        guard let identity, let difference = found?.firstDifference(from: identity) else { return }
-        throw ForeignState(difference: difference.inWords)
     }
 
     package func append(_ batches: [JournalBatch]) throws {

@@ -32,27 +32,34 @@ struct JournalFold {
 
     /// The user in the headers of the files, if any.
     private let owner: String?
+    /// What the state must belong to; `nil` if anything is allowed.
+    private let identity: StateIdentity?
     /// A file in which another user has claimed the state, so that the rest of it is that user's.
     private var foreignFile: UInt32?
 
     /// Creates an empty fold.
     ///
-    /// - Parameter owner: The user in the headers of the files, if any.
-    init(owner: String? = nil) {
+    /// - Parameters:
+    ///   - owner: The user in the headers of the files, if any.
+    ///   - identity: What the state must belong to; `nil` if anything is allowed.
+    init(owner: String? = nil, identity: StateIdentity? = nil) {
         self.owner = owner
+        self.identity = identity
         keepOwner()
     }
 
     /// Applies a line.
     ///
     /// - Returns: Messages about parts of the line that had to be left out.
-    /// - Throws: ``JournalLineError`` or `JSONError`; the line has no effect then.
+    /// - Throws: ``JournalLineError`` or `JSONError`; the line has no effect then. `ForeignState` if the state belongs to
+    ///   something else.
     mutating func take(_ bytes: [UInt8], at position: LogPosition) throws -> [String] {
         let line = try JournalLine.parse(bytes)
         for (handle, _) in line.contents where positions[handle] != nil {
             // Contents are written only once, so a repetition is a line that was copied to another place.
             throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
         }
+        try checkIdentity(line.line)
         try checkOwner(line.line, at: position)
         // A snapshot's summary has no line before it.
         guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
@@ -64,6 +71,13 @@ struct JournalFold {
         state.forgetWhatChanged()
         keepOwner()
         return line.problems
+    }
+
+    private func checkIdentity(_ line: StateLine) throws {
+        guard case .row(.summary(let summary)) = line, let identity,
+            let difference = summary.identity?.firstDifference(from: identity)
+        else { return }
+        throw ForeignState(difference: difference.inWords)
     }
 
     /// Refuses a file of another user whose header cannot be read.
