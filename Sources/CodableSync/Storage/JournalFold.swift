@@ -59,12 +59,13 @@ struct JournalFold {
             // Contents are written only once, so a repetition is a line that was copied to another place.
             throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
         }
-        try checkIdentity(line.line)
         try checkOwner(line.line, at: position)
         // A snapshot's summary has no line before it.
         guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
             throw JournalLineError.malformed("its handle is too far from those before it")
         }
+        // Not of a line that is left out.
+        try checkIdentity(line.line)
         for (handle, range) in line.contents { positions[handle] = position.part(range) }
         lastHandle = max(lastHandle, line.highestHandle)
         state.apply(line: line.line)

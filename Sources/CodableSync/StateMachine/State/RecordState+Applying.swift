@@ -53,7 +53,9 @@ extension RecordState {
             }
         } else if let pending, let sentBase, sentBase == pending.base {
             // The app or a conflict made the newer change on top of what is now confirmed.
+            let contested = pending.on.contestedFields
             self.pending?.base = version.handle
+            self.pending?.on.contested = contested
             // What was merged is now in the cloud's version.
             if pending.on.sides.isEmpty { self.pending?.on.isMerged = false }
         }

@@ -138,4 +138,23 @@ final class ContestedFieldTests: XCTestCase {
         ] { state.apply(entry) }
         XCTAssertEqual(state["A"]?.hasVersions, false)
     }
+
+    /// A draft on a version that was lost with its zone, behind an edit of this device that is confirmed now: its screen had
+    /// not shown all of that version.
+    func testADraftOnALostVersionStaysInConflictOnceTheEditBeforeItIsConfirmed() {
+        var state = SyncState()
+        let lost = EditBase.Lost(ContentHandle(1), contested: ContentHandle(3), isUploadedAgain: false)
+        state.change("A") { record in
+            var on = EditBase(nil)
+            on.lost = lost
+            record.pending = LocalChange(kind: .save(ContentHandle(6), size: 1), edited: lateDate, on: on)
+            record.sent = [SentVersion(handle: ContentHandle(5), base: nil)]
+        }
+        let version = KnownVersion(changeTag: "2", handle: ContentHandle(7), hash: 2, modified: nil)
+        state.apply(.sending(.saved(state.key("A"), type: nil, sent: ContentHandle(5), version)))
+        XCTAssertEqual(state["A"]?.pending?.base, version.handle)
+        XCTAssertEqual(state["A"]?.pending?.on.contested, ContentHandle(3))
+        XCTAssertEqual(state["A"]?.isInConflict, true)
+        XCTAssertEqual(state["A"]?.isSendable, false)
+    }
 }
