@@ -71,6 +71,8 @@ final class OwnConflictRaceTests: XCTestCase {
         }
         for task in tasks { if let failure = await task.value { failures.append(failure) } }
         phone.database.clearPlans()
+        // A request that is in flight may lose its answer still, which would fail a call that waits for it.
+        await engine.waitUntilIdle()
         try await engine.sync()
         try await engine.sync()
         let models = try await engine.allModels()
