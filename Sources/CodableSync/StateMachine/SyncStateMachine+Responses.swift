@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Processing responses about records, and what several subjects do after errors.
+/// Processing responses about records, and requests that get none.
 extension SyncStateMachine {
     mutating func process(_ response: RecordResponse) {
         switch response {
@@ -38,78 +38,5 @@ extension SyncStateMachine {
         context.configuration.maximumItems = limits.maximumItems
         context.configuration.maximumBytes = limits.maximumBytes
         sending.planner.take(limits)
-    }
-
-    // MARK: Errors
-
-    /// Fails the callers that wait for a part of the work, or all callers if no part is given.
-    mutating func failCallers(_ error: CloudError, of part: SyncParts? = nil) {
-        var failure = SyncError.cloud(error)
-        if error.retryAfter != nil { failure.retryDate = context.serverWaitEnd }
-        failCallers(failure, of: part)
-    }
-
-    mutating func failCallers(_ failure: SyncError, of part: SyncParts? = nil) {
-        calls.fail(failure, of: part)
-        if part == nil { answerRemovals(.failed(failure)) }
-    }
-
-    /// Handles an error that concerns the account, the configuration or the zone.
-    ///
-    /// - Returns: Whether it is one; if not, only what has failed waits.
-    mutating func handleGeneral(_ error: CloudError) -> Bool {
-        switch error.recovery {
-        case .recreateZone, .askUser, .uploadEverything: examineZone(after: error)
-        default: return stopIfUnusable(after: error)
-        }
-        return true
-    }
-
-    /// Stops requests if none can succeed.
-    ///
-    /// - Returns: Whether none can.
-    mutating func stopIfUnusable(after error: CloudError) -> Bool {
-        guard [.waitForAccount, .stop].contains(error.recovery) else { return false }
-        stopWork(after: error)
-        return true
-    }
-
-    /// Stops requests, because the account is unusable, or the configuration is wrong.
-    mutating func stopWork(after error: CloudError) {
-        if error.recovery == .stop { calls.fail(with: error) } else { loseAccount(after: error) }
-    }
-
-    // MARK: What changes of the state lead to
-
-    /// Passes on which records have changed, until nothing is left.
-    mutating func settle() {
-        while true {
-            if !state.unsendable.isEmpty {
-                passOnUnsendable()
-            } else if !state.renewed.isEmpty {
-                let renewed = state.renewed
-                context.state.renewed = []
-                delivering.takeRenewed(renewed, &context)
-                delivering.dropUnasked(renewed, &context)
-            } else if !state.reshown.isEmpty {
-                let reshown = state.reshown
-                context.state.reshown = []
-                delivering.takeReshown(reshown, &context)
-            } else {
-                return endMetDemand()
-            }
-        }
-    }
-
-    /// Drops records that cannot be sent from the deferred changes, and looks them up if they must be read.
-    private mutating func passOnUnsendable() {
-        let keys = state.unsendable
-        context.state.unsendable = []
-        for key in keys where !state.sendQueue.contains(key) {
-            deferred.remove(key)
-            sendDelay.remove(key)
-            // The change may have been parked because of a look-up, which is not repeated.
-            if let record = state[key], record.mustLookUp, record.pending?.parked == nil { lookUp(key) }
-        }
     }
 }

@@ -6,7 +6,7 @@ extension SyncStateMachine {
     mutating func passTime() {
         let now = context.now
         wakeAt = nil
-        // Before the deadlines: after a long sleep, a page that nobody had to wait for is not one without a response.
+        // Before the deadlines: after a long sleep, a page is abandoned for a change, and its callers go on waiting.
         if isOver(slot.patienceEnd) { endPatience() }
         for request in context.requests.overdue(at: now) { missResponse(to: request) }
         context.serverWait.endIfOver(at: now)

@@ -90,4 +90,38 @@ package struct SyncStateMachine: Sendable {
         case .limitsChanged(let limits): receive(limits)
         }
     }
+
+    // MARK: What changes of the state lead to
+
+    /// Passes on which records have changed, until nothing is left.
+    mutating func settle() {
+        while true {
+            if !state.unsendable.isEmpty {
+                passOnUnsendable()
+            } else if !state.renewed.isEmpty {
+                let renewed = state.renewed
+                context.state.renewed = []
+                delivering.takeRenewed(renewed, &context)
+                delivering.dropUnasked(renewed, &context)
+            } else if !state.reshown.isEmpty {
+                let reshown = state.reshown
+                context.state.reshown = []
+                delivering.takeReshown(reshown, &context)
+            } else {
+                return endMetDemand()
+            }
+        }
+    }
+
+    /// Drops records that cannot be sent from the deferred changes, and looks them up if they must be read.
+    private mutating func passOnUnsendable() {
+        let keys = state.unsendable
+        context.state.unsendable = []
+        for key in keys where !state.sendQueue.contains(key) {
+            deferred.remove(key)
+            sendDelay.remove(key)
+            // The change may have been parked because of a look-up, which is not repeated.
+            if let record = state[key], record.mustLookUp, record.pending?.parked == nil { lookUp(key) }
+        }
+    }
 }

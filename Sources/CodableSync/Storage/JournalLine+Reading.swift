@@ -37,20 +37,20 @@ extension JournalLine {
     /// - Throws: ``JournalLineError``, or `JSONError`.
     static func parse(_ bytes: [UInt8]) throws -> Parsed {
         var json = JSONReader(bytes)
-        var subject = Subject()
+        var head = Head()
         var line: StateLine?
         var unknown: String?
         var parsed = (contents: [(ContentHandle, Range<Int>)](), lastHandle: UInt64(0), problems: [String]())
         try json.members { json, key in
             switch key {
-            case "zone": subject.zone = try json.zoneNumber()
-            case "name": subject.name = ExactName(try json.string())
+            case "zone": head.zone = try json.zoneNumber()
+            case "name": head.name = ExactName(try json.string())
             case "contents": parsed.contents = try readContents(&json)
             case "lastHandle":
                 parsed.lastHandle =
                     try json.unlessMalformed(key, &parsed.problems) { try $0.counter() } ?? 0
             default:
-                guard let found = try readLine(key, of: subject, &json, &parsed.problems) else {
+                guard let found = try readLine(key, of: head, &json, &parsed.problems) else {
                     unknown = unknown ?? key
                     return try json.skipValue()
                 }
@@ -89,7 +89,7 @@ extension JournalLine {
 /// Reading rows and facts.
 extension JournalLine {
     /// What a line is about, according to its first members.
-    struct Subject {
+    struct Head {
         var zone: ZoneNumber?
         var name: ExactName?
 
@@ -107,33 +107,33 @@ extension JournalLine {
     /// Reads a row or fact; `nil` if it is of another kind, and then nothing was read.
     static func readLine(
         _ kind: String,
-        of subject: Subject,
+        of head: Head,
         _ json: inout JSONReader,
         _ problems: inout [String]
     ) throws -> StateLine? {
         switch kind {
         case "summary": return .row(.summary(try json.summary(&problems)))
-        case "zoneState": return .row(.zone(try subject.requireZone(), try json.zoneState(&problems)))
+        case "zoneState": return .row(.zone(try head.requireZone(), try json.zoneState(&problems)))
         case "record":
-            let key = try subject.requireKey()
+            let key = try head.requireKey()
             if try json.isNull() { return .row(.record(key, type: nil, nil)) }
             let (type, record) = try json.record(&problems)
             return .row(.record(key, type: type, record))
         case "note": return .row(.note(try json.note()))
-        default: return try readFact(kind, of: subject, &json).map { .fact($0) }
+        default: return try readFact(kind, of: head, &json).map { .fact($0) }
         }
     }
 
     private static func readFact(
         _ kind: String,
-        of subject: Subject,
+        of head: Head,
         _ json: inout JSONReader
     ) throws -> StateFact? {
         switch kind {
-        case "zoneLost": return .zoneLost(try subject.requireZone(), try json.lossReason())
+        case "zoneLost": return .zoneLost(try head.requireZone(), try json.lossReason())
         case "purgeResolved": return .purgeResolved(uploadAgain: try json.isUploadedAgain())
         case "removed": return try json.flag(.removed)
-        case "listed": return .listed(try subject.requireZone(), try json.names())
+        case "listed": return .listed(try head.requireZone(), try json.names())
         case "readable":
             try json.beginArray()
             let schema = try json.readableSchema()

@@ -131,10 +131,7 @@ final class LostZoneEditScenarios: ZoneScenario {
             for restarts in [false, true] {
                 for draftsAgain in [false, true] {
                     try setUpWithError()
-                    let (phone, tablet) = try await makePair(StampLists(id: "a", edited: ["0"]))
-                    try await tablet.engine.edit(named: "a") { $0.edited.append("theirs") }
-                    try await tablet.engine.sync()
-                    try await phone.engine.sync()
+                    let (phone, tablet) = try await makePairWithTwoElements()
                     try await remove(loss, hidingItFrom: phone.database, tablet.database)
                     try await noticeLoss(phone)
                     var screen = StampLists(id: "a", edited: ["0"])
@@ -166,10 +163,7 @@ final class LostZoneEditScenarios: ZoneScenario {
     func testADraftOverAnEditOfADeletedZoneKeepsBoth() async throws {
         for restarts in [false, true] {
             try setUpWithError()
-            let (phone, tablet) = try await makePair(StampLists(id: "a", edited: ["0"]))
-            try await tablet.engine.edit(named: "a") { $0.edited.append("theirs") }
-            try await tablet.engine.sync()
-            try await phone.engine.sync()
+            let (phone, tablet) = try await makePairWithTwoElements()
             phone.database.isReachable = false
             try await phone.engine.edit(named: "a") { $0.edited.append("first") }
             try await remove(.deleted, hidingItFrom: phone.database)
@@ -191,6 +185,17 @@ final class LostZoneEditScenarios: ZoneScenario {
                 XCTAssertEqual(list?.sorted(), ["0", "after", "first", "mine", "theirs"], "\(restarts)")
             }
         }
+    }
+
+    /// Two devices with a list of `0` and the tablet's `theirs`.
+    private func makePairWithTwoElements() async throws -> (
+        phone: Device<StampLists>, tablet: Device<StampLists>
+    ) {
+        let (phone, tablet) = try await makePair(StampLists(id: "a", edited: ["0"]))
+        try await tablet.engine.edit(named: "a") { $0.edited.append("theirs") }
+        try await tablet.engine.sync()
+        try await phone.engine.sync()
+        return (phone, tablet)
     }
 
     /// Syncs until the device knows that the zone is lost, and no further.
