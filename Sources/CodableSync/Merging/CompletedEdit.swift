@@ -24,7 +24,9 @@ extension Record {
 extension RecordState {
     /// The version below an unconfirmed edit; `nil` for other contents.
     func versionBelow(_ handle: ContentHandle) -> ContentHandle? {
-        if let pending, pending.handle == handle || pending.earlier.contains(handle) { return pending.below }
+        if let pending, pending.handle == handle || pending.earlier.contains(handle) {
+            return pending.on.below
+        }
         return sent.first { $0.handle == handle }?.base
     }
 }

@@ -33,19 +33,13 @@ enum OverlaidDraft: Sendable {
 
     struct Edit: Sendable {
         var record: Record
-        var base: ContentHandle?
-        /// Field values that differ from those in `base`, or in the version that was lost with its zone.
-        var contested: Contested
-        /// Fields of the common ancestor that differ from those in what this device shows, if the resolver must
-        /// decide against that first.
-        var ancestorOfShown: Record?
-        /// Whether a version of the cloud was merged into what the draft is applied to.
-        var isMerged = false
-    }
-
-    enum Contested: Sendable {
-        case contents(ContentHandle?)
-        case fields(Record)
+        /// What the edit was made on, without what must still be stored.
+        var on: EditBase
+        /// Field values of the ancestor that differ from those in the base, unless it has them already.
+        var contested: Record?
+        /// What this device shows, if the resolver must decide against that first, and the fields of the common
+        /// ancestor that differ.
+        var side: (shown: ContentHandle, ancestor: Record)?
     }
 }
 
@@ -69,7 +63,7 @@ struct DraftOverlay: Sendable {
         let stored: [ContentHandle?] =
             [record?.lastKnown?.handle, record?.readable?.handle] + (record?.carried.named ?? [])
         let earlier: [ContentHandle?] = record?.pending?.earlier ?? []
-        let base = [basis.shown, basis.on.cloudVersion, basis.on.contestedFields]
+        let base = [basis.shown, basis.on.below, basis.on.contested]
         return (base + stored + sent + earlier).compactMap { $0 }
     }
 
@@ -82,14 +76,14 @@ struct DraftOverlay: Sendable {
             if case .fields = draft.original, basis.isUnknown, draft.ifMissing == .fail {
                 throw .recordNotFound(basis.name)
             }
-            return .edited(.init(record: draft.record, base: basis.on.version, contested: .contents(nil)))
+            return .edited(.init(record: draft.record, on: EditBase(basis.on.version)))
         }
         if case .whole = draft.original { return isReadable(handle) ? .whole : .unreadable }
         let (shown, stored) = try fieldsShown(handle)
         guard let original = originalFields(shown) else {
             // The original is no longer stored, so it is unknown what the draft changed.
             let record = try recordWithOwnEdit(shown)
-            return .edited(.init(record: record, base: nil, contested: .contents(nil)))
+            return .edited(.init(record: record, on: EditBase(.nothing, sides: basis.on.sides)))
         }
         let edited = draft.record.fields.differingFields(from: original).filter {
             !draft.record.fields.isSame($0, in: shown)
@@ -106,15 +100,14 @@ struct DraftOverlay: Sendable {
         let againstShown = decidedAgainstShown(edited, original, shown)
         var edit = OverlaidDraft.Edit(
             record: record,
-            base: basis.on.version,
-            contested: contested(edited.filter { !againstShown.contains($0) }, original, shown),
-            isMerged: basis.on.isMerged
+            on: basis.on,
+            contested: contested(edited.filter { !againstShown.contains($0) }, original, shown)
         )
         if !againstShown.isEmpty, var ancestor = contents[handle] {
             ancestor.systemFields = nil
             ancestor.fields = [:]
             for name in againstShown { ancestor.fields[name] = original[name] ?? .null }
-            edit.ancestorOfShown = ancestor
+            edit.side = (handle, ancestor)
         }
         return .edited(edit)
     }
@@ -129,13 +122,14 @@ struct DraftOverlay: Sendable {
         _ shown: [String: RecordValue]
     ) -> Set<String> {
         // Without a version of the cloud, the own edit yields to the later call.
-        guard let record, record.isPendingOnTop, basis.on.cloudVersion != nil || basis.on.isMerged else {
-            return []
-        }
+        guard let record, record.isPendingOnTop, basis.on.below != nil || basis.on.isMerged else { return [] }
         // A new record was made without any original, so it replaces this device's own edit.
         if case .nothing = draft.original { return [] }
-        let common = basis.on.cloudVersion.flatMap { modelFields($0) } ?? [:]
-        let own = edited.filter { !shown.isSame($0, in: common) && !original.isSame($0, in: shown) }
+        let common = basis.on.below.flatMap { modelFields($0) } ?? [:]
+        // What a lost version has is nowhere but in what this device shows.
+        let own = edited.filter { name in
+            (basis.on.lost != nil || !shown.isSame(name, in: common)) && !original.isSame(name, in: shown)
+        }
         // What was merged into the edit may be missing in the original.
         return Set(basis.on.isMerged ? own : changedInCloud(own, original, shown, common))
     }
@@ -147,7 +141,7 @@ struct DraftOverlay: Sendable {
     /// Fields in which the draft differs from the version below the edit keep the draft's values.
     private func recordWithOwnEdit(_ shown: [String: RecordValue]) throws(SyncError) -> Record {
         guard let record, record.isPendingOnTop, record.pending?.handle == basis.shown,
-            let base = record.pending?.base, let before = modelFields(base)
+            let base = record.pending?.on.below, let before = modelFields(base)
         else { return draft.record }
         var result = draft.record
         for name in shown.differingFields(from: before) where draft.record.fields.isSame(name, in: before) {
@@ -166,7 +160,7 @@ struct DraftOverlay: Sendable {
             return original
         }
         var before: [String: RecordValue] = [:]
-        if let base = record.pending?.base {
+        if let base = record.pending?.on.below {
             guard let fields = modelFields(base) else { return original }
             before = fields
         }
@@ -205,7 +199,7 @@ struct DraftOverlay: Sendable {
     /// The version with a change tag: one that this device knows, or the base of its edit.
     private func version(with tag: String) -> ContentHandle? {
         if let version = record?.version(carriedAs: tag) { return version }
-        return basis.on.version.flatMap { contents[$0]?.recordChangeTag == tag ? $0 : nil }
+        return basis.on.below.flatMap { contents[$0]?.recordChangeTag == tag ? $0 : nil }
     }
 
     /// Whether this app can decode a version; one whose contents are lost is fetched again.
@@ -248,19 +242,19 @@ struct DraftOverlay: Sendable {
         _ edited: [String],
         _ original: [String: RecordValue],
         _ shown: [String: RecordValue]
-    ) -> OverlaidDraft.Contested {
-        let (version, contested) = (basis.on.cloudVersion, basis.on.contestedFields)
-        guard let ancestor = contents.ancestor(version, contested) else { return .contents(nil) }
+    ) -> Record? {
+        let (version, contested) = (basis.on.version, basis.on.contested)
+        guard let ancestor = contents.ancestor(version, contested) else { return nil }
         let isShown = version == basis.shown && contested == nil
         let common = isShown ? shown : modelFields(of: ancestor)
         let changed = changedInCloud(edited, original, shown, common)
         let conflicting = contested.flatMap { contents[$0]?.fields } ?? [:]
-        if changed.isEmpty { return .contents(contested) }
+        if changed.isEmpty { return nil }
         var record = ancestor
         record.systemFields = nil
         record.fields = conflicting
         for name in changed { record.fields[name] = original[name] ?? .null }
-        return .fields(record)
+        return record
     }
 
     /// The edited fields that the cloud has changed since the original.

@@ -28,8 +28,7 @@ extension Reconciler {
             below.systemFields = server.systemFields
         }
         alone.item.clientEdited = contents.item.clientEdited
-        let original = contents.lostOriginal ?? lost
-        return lay(edit.completed(from: lost), madeOn: original, over: below, in: server, alone)
+        return lay(edit.completed(from: lost), madeOn: lost, over: below, in: server, alone)
     }
 
     private func lay(

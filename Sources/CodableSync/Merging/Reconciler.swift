@@ -26,8 +26,6 @@ struct ConflictContents: Sendable {
     var creation: Record?
     /// The version that the edit was made on, if it was lost with its zone and can be read.
     var lostBase: Record?
-    /// That version as it was when the edit began.
-    var lostOriginal: Record?
     /// Saves whose responses were lost, as far as their contents can be read.
     var lost: [LostWrite]
 }

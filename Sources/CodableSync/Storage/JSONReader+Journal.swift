@@ -54,12 +54,20 @@ extension JSONReader {
     }
 
     private mutating func sides() throws -> [EditBase.Side] {
-        let handles = try array { try $0.handle() }
-        guard handles.count.isMultiple(of: 2) else {
-            throw JournalLineError.malformed("the sides of an edit are not pairs")
-        }
-        return stride(from: 0, to: handles.count, by: 2).map {
-            .init(edit: handles[$0], ancestor: handles[$0 + 1])
+        try array { json in
+            var (edit, ancestor, contested): (ContentHandle?, ContentHandle?, ContentHandle?) = (
+                nil, nil, nil
+            )
+            try json.members { json, key in
+                switch key {
+                case "edit": edit = try json.handle()
+                case "ancestor": ancestor = try json.handle()
+                case "contested": contested = try json.handle()
+                default: try json.skipValue()
+                }
+            }
+            guard let edit else { throw JournalLineError.malformed("a side of an edit has no contents") }
+            return EditBase.Side(edit: edit, ancestor: ancestor, contested: contested)
         }
     }
 
@@ -139,17 +147,17 @@ extension JSONReader {
         var handle: ContentHandle?
         var size: Int64 = 0
         var isDeletion = false
-        var (lost, lostContested, isLostAgain): (ContentHandle?, ContentHandle?, Bool) = (nil, nil, false)
+        var (base, contested, lost): (ContentHandle?, ContentHandle?, ContentHandle?) = (nil, nil, nil)
+        var isLostAgain = false
         try members { json, key in
             switch key {
             case "save": handle = try json.handle()
             case "size": size = try json.int()
             case "delete": isDeletion = try json.bool()
             case "edited": change.edited = try json.date()
-            case "base": change.base = try json.handle()
-            case "contested": change.on.contested = try json.handle()
+            case "base": base = try json.handle()
+            case "contested": contested = try json.handle()
             case "lostBase": lost = try json.handle()
-            case "lostContested": lostContested = try json.handle()
             case "lostBaseAgain": isLostAgain = try json.bool()
             case "sides": change.on.sides = try json.sides()
             case "earlier": change.earlier = try json.array { try $0.handle() }
@@ -158,8 +166,10 @@ extension JSONReader {
             default: try json.skipValue()
             }
         }
-        change.on.lost = lost.map {
-            EditBase.Lost($0, contested: lostContested, isUploadedAgain: isLostAgain)
+        if let base {
+            change.on.origin = .version(base, contested: contested)
+        } else if let lost {
+            change.on.origin = .lost(EditBase.Lost(lost, isUploadedAgain: isLostAgain))
         }
         if let handle {
             change.kind = .save(handle, size: Int(clamping: size))

@@ -81,17 +81,17 @@ extension JSONWriter {
         member("contested", change.on.contested)
         if let lost = change.on.lost {
             member("lostBase", lost.version)
-            member("lostContested", lost.contested)
             flag("lostBaseAgain", if: lost.isUploadedAgain)
         }
         if !change.on.sides.isEmpty {
             key("sides")
-            beginArray()
-            for side in change.on.sides {
-                handle(side.edit)
-                handle(side.ancestor)
+            array(change.on.sides) { json, side in
+                json.beginObject()
+                json.member("edit", side.edit)
+                json.member("ancestor", side.ancestor)
+                json.member("contested", side.contested)
+                json.endObject()
             }
-            endArray()
         }
         if !change.earlier.isEmpty {
             key("earlier")

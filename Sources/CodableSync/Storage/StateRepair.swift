@@ -68,20 +68,17 @@ extension RecordState {
         if let known, !isStored(known.handle) { record.forgetLatestVersion() }
         if let base = record.pending?.base, !isStored(base) {
             // While the known version is too new, the edit is parked, and not compared with anything.
-            if record.isTooNew { record.pending?.base = nil } else { record.forgetKnownVersion() }
+            if record.isTooNew { record.pending?.on.forgetVersion() } else { record.forgetKnownVersion() }
         }
-        if let lost = record.pending?.on.lost,
-            !isStored(lost.version) || !(lost.contested.map(isStored) ?? true)
-        {
-            record.pending?.on.lost = nil
+        if let lost = record.pending?.on.lost, !isStored(lost.version) {
+            record.pending?.on.origin = .nothing
         }
         if let contested = record.pending?.on.contested, !isStored(contested) {
             // It is unknown which fields were edited on an older version.
-            record.pending?.on.contested = nil
             record.forgetKnownVersion()
         }
         let sides = record.pending?.on.sides ?? []
-        if !sides.allSatisfy({ isStored($0.edit) && isStored($0.ancestor) }) {
+        if !sides.flatMap(\.named).allSatisfy(isStored) {
             // It is unknown what the draft must leave alone.
             record.pending?.on.sides = []
             record.forgetKnownVersion()

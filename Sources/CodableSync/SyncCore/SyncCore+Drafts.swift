@@ -115,30 +115,19 @@ extension SyncCore {
         _ date: Date,
         _ contents: inout [ContentHandle: Record]
     ) -> NewChange {
-        let contested: ContentHandle? =
-            switch edit.contested {
-            case .contents(let handle): handle
-            case .fields(let record): stage(record, &contents)
-            }
+        var on = edit.on
+        if let side = edit.side {
+            let ancestor = stage(side.ancestor, &contents)
+            on.sides.append(EditBase.Side(edit: side.shown, ancestor: ancestor, contested: on.contested))
+        }
+        if let contested = edit.contested { on.move(to: on.version, contested: stage(contested, &contents)) }
         let handle = stage(edit.record, &contents)
-        let name = edit.record.recordID.recordName
-        let shown = machine?.editBasis(of: name)
-        var basis = EditBase(edit.base, contested: edit.base == nil ? nil : contested)
-        basis.sides = shown?.on.sides ?? []
-        if edit.base == nil, var lost = shown?.on.lost {
-            lost.contested = contested
-            basis.lost = lost
-        }
-        if let ancestor = edit.ancestorOfShown, let handle = shown?.shown {
-            basis.sides.append(.init(edit: handle, ancestor: stage(ancestor, &contents)))
-        }
-        basis.isMerged = edit.isMerged
         return NewChange(
-            name: name,
+            name: edit.record.recordID.recordName,
             recordType: ExactName(edit.record.recordType),
             kind: .save(handle, size: edit.record.size),
             edited: date,
-            basis: basis
+            basis: on
         )
     }
 }

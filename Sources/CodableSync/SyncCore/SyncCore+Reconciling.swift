@@ -87,7 +87,7 @@ extension ConflictContents {
         guard let files else { throw JournalFailure.unreadable("The state is closed.") }
         let named = [
             item.client, item.server, item.ancestor, item.contested, item.side?.edit, item.creation,
-            item.lost?.version, item.lost?.contested,
+            item.lost?.version,
         ]
         let sent = item.sent.flatMap { [$0.handle, $0.base] }
         let loaded = try await files.load((named + sent).compactMap { $0 })
@@ -99,7 +99,6 @@ extension ConflictContents {
             side: item.side.flatMap { loaded[$0.edit] },
             creation: item.creation.flatMap { loaded[$0] },
             lostBase: item.lost.flatMap { loaded[$0.version] },
-            lostOriginal: item.lost.flatMap { loaded.ancestor($0.version, $0.contested) },
             lost: item.sent.compactMap { sent in
                 guard let record = loaded[sent.handle] else { return nil }
                 guard let base = sent.base else { return LostWrite(handle: sent.handle, record: record) }

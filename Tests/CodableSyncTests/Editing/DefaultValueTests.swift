@@ -54,10 +54,8 @@ final class DefaultValueTests: XCTestCase {
 
     /// Whether fields of the draft are in conflict.
     private func isContested(_ overlaid: OverlaidDraft.Edit?) throws -> Bool {
-        switch try XCTUnwrap(overlaid).contested {
-        case .contents(let handle): handle != nil
-        case .fields: true
-        }
+        let edit = try XCTUnwrap(overlaid)
+        return edit.contested != nil || edit.on.contested != nil
     }
 
     func testADraftOfAFieldThatTheStoredRecordLacksIsNoConflict() throws {

@@ -28,14 +28,13 @@ final class DraftOverlayTests: XCTestCase {
         )
     }
 
-    /// The contested fields after a draft, with the ancestor's values; `nil` if no field is in conflict.
-    private func contested(_ original: Note, draft: Note) throws -> [String: RecordValue]? {
+    /// The edit that a draft makes; `nil` if it changes nothing.
+    private func overlay(_ draft: Note, on original: Draft.Original) throws -> OverlaidDraft.Edit? {
         var state = SyncState()
         state.change("A") { $0 = record }
         let basis = state.editBasis(of: "A")
         var contents = StoredContents()
-        let fields = try coding.encode(original, edited: nil).fields
-        let draft = Draft(record: try coding.encode(draft, edited: nil), original: .fields(fields))
+        let draft = Draft(record: try coding.encode(draft, edited: nil), original: original)
         for handle in DraftOverlay.handles(of: draft, record, basis) {
             contents.records[handle] = stored[handle]
         }
@@ -46,15 +45,16 @@ final class DraftOverlayTests: XCTestCase {
             basis: basis,
             contents: contents
         )
-        guard case .edited(let edit) = try overlay.overlay() else {
-            XCTFail("nothing is edited")
-            return nil
-        }
-        if let ancestor = edit.ancestorOfShown { return ancestor.fields }
-        switch edit.contested {
-        case .contents(let handle): return handle.flatMap { stored[$0]?.fields }
-        case .fields(let record): return record.fields
-        }
+        guard case .edited(let edit) = try overlay.overlay() else { return nil }
+        return edit
+    }
+
+    /// The contested fields after a draft, with the ancestor's values; `nil` if no field is in conflict.
+    private func contested(_ original: Note, draft: Note) throws -> [String: RecordValue]? {
+        let fields = try coding.encode(original, edited: nil).fields
+        let edit = try XCTUnwrap(overlay(draft, on: .fields(fields)))
+        if let side = edit.side { return side.ancestor.fields }
+        return edit.contested?.fields ?? edit.on.contested.flatMap { stored[$0]?.fields }
     }
 
     /// All other fields of the ancestor are those of the base, even after the base has moved.
@@ -103,5 +103,26 @@ final class DraftOverlayTests: XCTestCase {
         try store(Note("A", "sent"), as: 2)
         record.sent = [SentVersion(handle: 2, base: 1)]
         try edit(Note("A", "later"), as: 3)
+    }
+
+    /// The model was read from the version that was lost with its zone.
+    func testADraftWithTheTagOfALostVersionIsMadeOnIt() throws {
+        try store(Note("A", "lost"), as: 1)
+        stored[1]?.systemFields = SystemFields(recordChangeTag: "t")
+        try edit(Note("A", "first"), as: 2)
+        record.pending?.on = EditBase(.lost(EditBase.Lost(1, isUploadedAgain: false)))
+        let edit = try XCTUnwrap(overlay(Note("A", "first", count: 2), on: .version(changeTag: "t")))
+        XCTAssertEqual(edit.on.lost?.version, 1)
+    }
+
+    /// It is unknown what the draft changed, so the lost version below the edit is no base of it.
+    func testADraftWhoseOriginalIsGoneHasNoBase() throws {
+        try store(Note("A", "lost"), as: 1)
+        try edit(Note("A", "first", count: 1), as: 2)
+        record.pending?.on = EditBase(.lost(EditBase.Lost(1, isUploadedAgain: false)))
+        let edit = try XCTUnwrap(overlay(Note("A", "lost", count: 2), on: .version(changeTag: "gone")))
+        XCTAssertEqual(edit.on, EditBase(nil))
+        XCTAssertEqual(edit.record.fields["title"], "first")
+        XCTAssertEqual(edit.record.fields["count"], 2)
     }
 }

@@ -187,6 +187,59 @@ final class LostZoneEditScenarios: ZoneScenario {
         }
     }
 
+    /// As above, but the edit changes another field than the draft.
+    func testADraftBesideAnEditOfADeletedZoneKeepsWhatItsScreenDidNotShow() async throws {
+        for restarts in [false, true] {
+            try setUpWithError()
+            let (phone, tablet) = try await makePairWithTwoElements()
+            phone.database.isReachable = false
+            try await phone.engine.edit(named: "a") { $0.drafted.append("first") }
+            try await remove(.deleted, hidingItFrom: phone.database)
+            phone.database.isReachable = true
+            try await noticeLoss(phone, keepsVersion: false)
+            let screen = StampLists(id: "a", edited: ["0"])
+            var draft = screen
+            draft.edited.append("mine")
+            try await phone.engine.upload(draft, editedFrom: screen)
+            phone.database.isReachable = true
+            if restarts { try await phone.restart() }
+            try await phone.engine.sync()
+            try await settle(phone, tablet)
+            for device in [phone, tablet] {
+                let model = try await device.engine.model(named: "a")
+                XCTAssertEqual(model?.edited.sorted(), ["0", "mine", "theirs"], "\(restarts)")
+                XCTAssertEqual(model?.drafted, ["first"], "\(restarts)")
+            }
+        }
+    }
+
+    /// The version that the model was read from was lost with its zone, and an edit was made on it before.
+    func testAModelWithTheTagOfALostVersionChangesOnlyItsOwnField() async throws {
+        let (phone, tablet) = try await makePair(Tagged(id: "a", title: "old", note: "old"))
+        let read = try await phone.engine.model(named: "a")
+        var screen = try XCTUnwrap(read)
+        phone.database.isReachable = false
+        try await phone.engine.edit(named: "a") { $0.title = "edited" }
+        try await remove(.deleted, hidingItFrom: phone.database)
+        phone.database.isReachable = true
+        try await noticeLoss(phone, keepsVersion: false)
+        try await tablet.engine.sync()
+        try await tablet.engine.upload(Tagged(id: "a", title: "old", note: "theirs"))
+        try await tablet.engine.sync()
+        pass()
+        screen.title = "drafted"
+        try await phone.engine.upload(screen)
+        pass()
+        phone.database.isReachable = true
+        try await phone.engine.sync()
+        try await settle(phone, tablet)
+        for device in [phone, tablet] {
+            let model = try await device.engine.model(named: "a")
+            XCTAssertEqual(model?.title, "drafted")
+            XCTAssertEqual(model?.note, "theirs")
+        }
+    }
+
     /// Two devices with a list of `0` and the tablet's `theirs`.
     private func makePairWithTwoElements() async throws -> (
         phone: Device<StampLists>, tablet: Device<StampLists>
@@ -199,7 +252,7 @@ final class LostZoneEditScenarios: ZoneScenario {
     }
 
     /// Syncs until the device knows that the zone is lost, and no further.
-    private func noticeLoss(_ device: Device<StampLists>, keepsVersion: Bool = true) async throws {
+    private func noticeLoss<Model>(_ device: Device<Model>, keepsVersion: Bool = true) async throws {
         device.database.failAlways(.zones, CloudError(.networkFailure))
         do {
             try await device.engine.sync()

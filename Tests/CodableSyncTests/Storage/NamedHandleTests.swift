@@ -62,7 +62,7 @@ final class NamedHandleTests: XCTestCase {
             },
             { record in
                 record.pending = self.edit(5)
-                record.pending?.on.lost = EditBase.Lost(900, isUploadedAgain: false)
+                record.pending?.on.origin = .lost(EditBase.Lost(900, isUploadedAgain: false))
             },
             { $0.kept = .version(self.known(900)) },
             { $0.server = .known(self.known(900)) }, { $0.server = .lost(self.known(900)) },
@@ -156,7 +156,7 @@ final class NamedHandleTests: XCTestCase {
         let damaged = try open(files)
         states.note(damaged)
         var change = edit(31)
-        change.on.lost = EditBase.Lost(32, contested: 33, isUploadedAgain: true)
+        change.on.origin = .lost(EditBase.Lost(32, isUploadedAgain: true))
         try put(.queued(name: "b", change), damaged.store, [31: "b"])
         damaged.store.close()
         let opened = try open(files)

@@ -29,13 +29,13 @@ enum JournalSamples {
 
     static var changes: [LocalChange] {
         var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
-        decided.on.sides = [.init(edit: 16, ancestor: 17), .init(edit: 18, ancestor: 19)]
+        decided.on.sides = [.init(edit: 16, ancestor: 17, contested: 24), .init(edit: 18, ancestor: nil)]
         decided.on.isMerged = true
         decided.earlier = [20, 21]
         var lost = LocalChange(kind: .save(1, size: 450), edited: date, base: nil)
-        lost.on.lost = EditBase.Lost(22, contested: 24, isUploadedAgain: true)
+        lost.on.origin = .lost(EditBase.Lost(22, isUploadedAgain: true))
         var deleted = lost
-        deleted.on.lost = EditBase.Lost(23, isUploadedAgain: false)
+        deleted.on.origin = .lost(EditBase.Lost(23, isUploadedAgain: false))
         return [
             lost, deleted,
             LocalChange(kind: .save(1, size: 450), edited: date, base: 2),

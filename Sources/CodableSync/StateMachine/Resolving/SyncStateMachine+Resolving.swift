@@ -94,7 +94,7 @@ extension SyncStateMachine {
         guard outcome == .server else { return [] }
         let message =
             if item.side != nil {
-                "The conflict was resolved in favor of this device's edit before the draft."
+                "The conflict was resolved in favor of what this device showed before the draft."
             } else if item.server == nil {
                 "Edited here, deleted in the cloud: the deletion wins."
             } else {
@@ -136,14 +136,17 @@ extension SyncState {
             client: client,
             clientEdited: pending.edited,
             server: record.known?.handle,
-            ancestor: pending.on.sides.last?.edit ?? pending.base,
-            contested: pending.on.sides.last?.ancestor ?? pending.on.contested,
+            ancestor: pending.base,
+            contested: pending.on.contested,
             sent: record.sent
         )
-        item.side = pending.on.sides.last
-        if pending.base == nil {
+        if let side = pending.on.sides.last {
+            item.side = side
+            item.ancestor = side.ancestor == nil ? nil : side.edit
+            item.contested = side.ancestor
+        } else if pending.base == nil {
             item.creation = pending.earlier.first
-            item.lost = pending.on.sides.isEmpty ? pending.on.lost : nil
+            item.lost = pending.on.lost
         }
         return item
     }

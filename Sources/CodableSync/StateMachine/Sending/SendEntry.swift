@@ -101,7 +101,7 @@ extension SyncState {
             } else {
                 // Uploaded again while the deletion was in flight: created as a new record, without the old
                 // change tag.
-                record.pending?.base = nil
+                record.pending?.on.forgetVersion()
             }
         }
     }

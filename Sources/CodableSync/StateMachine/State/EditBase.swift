@@ -1,61 +1,102 @@
 /// What an edit was made on.
 package struct EditBase: Equatable, Sendable {
-    /// An edit of this device into which other devices' changes were merged, or will be; the change was made without
-    /// having seen all of it.
-    package struct Side: Equatable, Sendable {
-        package var edit: ContentHandle
-        /// Field values of the common ancestor that differ from those in the edit.
-        package var ancestor: ContentHandle
-
-        package init(edit: ContentHandle, ancestor: ContentHandle) {
-            self.edit = edit
-            self.ancestor = ancestor
-        }
+    package enum Origin: Equatable, Sendable {
+        /// Nothing, as for a new record, or it is not known what; a version of the cloud is in conflict with the edit.
+        case nothing
+        /// A version of the cloud, which is the common ancestor in a conflict with a later one.
+        ///
+        /// The contested field values of the ancestor differ from those in the version: the cloud had changed these
+        /// fields already, so they are in conflict.
+        case version(ContentHandle, contested: ContentHandle?)
+        /// A version that was lost with its zone, or is that version: no ancestor, but it tells what was edited.
+        case lost(Lost)
     }
 
-    /// A version that was lost with its zone.
     package struct Lost: Equatable, Sendable {
         package var version: ContentHandle
-        /// Field values that the version had when the edit began, in place of those that it had last.
-        package var contested: ContentHandle?
         /// Whether it was to be uploaded again, so that it competes with the version in the next zone.
         package var isUploadedAgain: Bool
 
-        package init(_ version: ContentHandle, contested: ContentHandle? = nil, isUploadedAgain: Bool) {
+        package init(_ version: ContentHandle, isUploadedAgain: Bool) {
             self.version = version
-            self.contested = contested
             self.isUploadedAgain = isUploadedAgain
         }
     }
 
-    /// The common ancestor in a conflict with the cloud's latest version; `nil` if there is none.
-    package var version: ContentHandle? {
-        didSet { if version == nil { contested = nil } else { lost = nil } }
+    /// What this device showed before the edit, which was made without having seen all of it: the resolver decides
+    /// between the two.
+    package struct Side: Equatable, Sendable {
+        package var edit: ContentHandle
+        /// Field values of the common ancestor that differ from those in the side; `nil` if there is no ancestor.
+        package var ancestor: ContentHandle?
+        /// The contested fields of the side itself.
+        package var contested: ContentHandle?
+
+        package init(edit: ContentHandle, ancestor: ContentHandle?, contested: ContentHandle? = nil) {
+            self.edit = edit
+            self.ancestor = ancestor
+            self.contested = contested
+        }
+
+        /// Every handle that it names.
+        var named: [ContentHandle] { [edit, ancestor, contested].compactMap { $0 } }
     }
-    /// What the change was made on instead, before the zone was lost; it is no ancestor, but tells what was edited.
-    package var lost: Lost?
-    /// Field values of the ancestor that differ from those in the version: the cloud has changed these fields since
-    /// the edit began, so they are in conflict.
-    package var contested: ContentHandle?
-    /// This device's edits that the resolver must decide against before the cloud's version, the last one first.
+
+    package var origin: Origin
+    /// What the resolver must decide against before the cloud's version, the last one first.
     package var sides: [Side] = []
     /// Whether a version of the cloud was merged into the edit.
     package var isMerged = false
 
-    package init(_ version: ContentHandle?, contested: ContentHandle? = nil) {
-        self.version = version
-        self.contested = contested
+    package init(_ origin: Origin, sides: [Side] = []) {
+        self.origin = origin
+        self.sides = sides
     }
 
-    /// What the cloud had, or has lost with the zone, when the change was made.
-    var cloudVersion: ContentHandle? { version ?? lost?.version }
+    package init(_ version: ContentHandle?, contested: ContentHandle? = nil) {
+        origin = version.map { .version($0, contested: contested) } ?? .nothing
+    }
 
-    /// Field values of that version that differ from those that it had when the edit began.
-    var contestedFields: ContentHandle? { version == nil ? lost?.contested : contested }
+    /// The common ancestor in a conflict with the cloud's latest version; `nil` if there is none.
+    package var version: ContentHandle? { if case .version(let version, _) = origin { version } else { nil } }
+
+    /// Field values of the ancestor that differ from those in the version.
+    package var contested: ContentHandle? {
+        if case .version(_, let contested) = origin { contested } else { nil }
+    }
+
+    package var lost: Lost? { if case .lost(let lost) = origin { lost } else { nil } }
+
+    /// What the cloud had, or has lost with the zone, when the change was made: the version whose values the edit
+    /// leaves in the fields that it does not have.
+    var below: ContentHandle? { version ?? lost?.version }
+
+    /// Sets another version as the ancestor; fields that were contested are so no longer.
+    mutating func move(to version: ContentHandle?, contested: ContentHandle? = nil) {
+        origin = EditBase(version, contested: contested).origin
+    }
+
+    /// Forgets the ancestor.
+    mutating func forgetVersion() {
+        if version != nil { origin = .nothing }
+    }
+
+    /// Ends that the version is an ancestor, because it was lost with its zone.
+    ///
+    /// What was in conflict with the version still is, so that becomes a side.
+    mutating func lose(isUploadedAgain: Bool) {
+        guard let version else { return }
+        if let contested { sides.insert(Side(edit: version, ancestor: contested), at: 0) }
+        origin = .lost(Lost(version, isUploadedAgain: isUploadedAgain))
+    }
+
+    /// Names another copy of the version.
+    mutating func repoint(from former: ContentHandle, to version: ContentHandle) {
+        if self.version == former { move(to: version, contested: contested) }
+    }
 
     /// Every handle that it names.
     var named: [ContentHandle] {
-        [version, contested, lost?.version, lost?.contested].compactMap { $0 }
-            + sides.flatMap { [$0.edit, $0.ancestor] }
+        [below, contested].compactMap { $0 } + sides.flatMap(\.named)
     }
 }

@@ -38,13 +38,7 @@ package struct LocalChange: Equatable, Sendable {
     }
 
     /// The version on which the change was made: the common ancestor in a conflict.
-    package var base: ContentHandle? {
-        get { on.version }
-        set { on.version = newValue }
-    }
-
-    /// The version whose values the change leaves in the fields that it does not have.
-    var below: ContentHandle? { base ?? on.lost?.version }
+    package var base: ContentHandle? { on.version }
 
     /// The stored model; `nil` for a deletion.
     package var handle: ContentHandle? {

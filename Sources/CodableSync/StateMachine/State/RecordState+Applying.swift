@@ -53,9 +53,7 @@ extension RecordState {
             }
         } else if let pending, let sentBase, sentBase == pending.base {
             // The app or a conflict made the newer change on top of what is now confirmed.
-            let contested = pending.on.contestedFields
-            self.pending?.base = version.handle
-            self.pending?.on.contested = contested
+            self.pending?.on.move(to: version.handle, contested: pending.on.contested)
             // What was merged is now in the cloud's version.
             if pending.on.sides.isEmpty { self.pending?.on.isMerged = false }
         }
@@ -87,8 +85,7 @@ extension RecordState {
         case .confirmed: break
         case .client where side != nil: pending?.on.sides.removeLast()
         case .client:
-            pending?.base = server
-            pending?.on.contested = nil
+            pending?.on.move(to: server)
         case .redated(let handle, let size, let edited):
             // The new copy holds the same model, so the undelivered change refers to it.
             if isPendingNews { undelivered?.kind = .updated(handle) }
@@ -101,6 +98,7 @@ extension RecordState {
         case .server:
             if let side, case .save(_, let size)? = former?.kind {
                 pending = result(side.edit, size: size, edited: former?.edited)
+                if let base = former?.base { pending?.on.move(to: base, contested: side.contested) }
                 undelivered = Undelivered(kind: .updated(side.edit), order: order)
             } else {
                 pending = nil
@@ -122,7 +120,7 @@ extension RecordState {
 
     /// Points everything that names contents to others that are equal.
     mutating func repoint(from former: ContentHandle, to handle: ContentHandle) {
-        if pending?.base == former { pending?.base = handle }
+        pending?.on.repoint(from: former, to: handle)
         for index in sent.indices where sent[index].base == former { sent[index].base = handle }
     }
 

@@ -17,7 +17,6 @@ extension RecordState {
             let handle = pending.handle
             expect(handle == nil || handle != lastKnown?.handle, "the pending edit is the known version")
             expect(handle == nil || handle != pending.base, "the edit is its own base")
-            expect(pending.on.lost == nil || pending.base == nil, "a lost base is kept beside a base")
             expect(!pending.isDeletion || !pending.isUndecided, "a deletion is undecided")
             expect(!pending.isDeletion || pending.on.lost == nil, "a deletion has a lost base")
         }

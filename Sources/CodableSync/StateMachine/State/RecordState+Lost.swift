@@ -21,11 +21,10 @@ extension RecordState {
 
     /// Ends that the base of the pending edit is an ancestor; it still tells what the edit changed.
     private mutating func loseBase(isUploadedAgain: Bool) {
-        guard let base = pending?.base else { return }
-        let contested = pending?.on.contested
-        pending?.base = nil
-        if pending?.isDeletion == false {
-            pending?.on.lost = EditBase.Lost(base, contested: contested, isUploadedAgain: isUploadedAgain)
+        if pending?.isDeletion == true {
+            pending?.on.forgetVersion()
+        } else {
+            pending?.on.lose(isUploadedAgain: isUploadedAgain)
         }
     }
 
@@ -35,18 +34,14 @@ extension RecordState {
     /// has uploaded the record again.
     mutating func queueAgain() {
         let (version, kept, carried) = (lastKnown, kept, carried.ofLatest)
-        let base = readable?.handle
-        let contested = pending?.on.contested
-        let isBasedOnIt = pending?.base != nil && pending?.base == base
+        let (on, base) = (pending?.on, readable?.handle)
+        let isBasedOnIt = on?.version != nil && on?.version == base
         loseVersions()
         if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
         server = version.map { .lost($0) } ?? .none
         self.kept = kept
         self.carried = carried
-        if isBasedOnIt {
-            pending?.base = base
-            pending?.on.contested = contested
-        }
+        if isBasedOnIt, let on { pending?.on = on }
     }
 
     /// Replaces the pending change, taking into account a version lost with its zone.
@@ -60,7 +55,7 @@ extension RecordState {
         // A deletion is parked while the version is too new, which is then uploaded first.
         guard lost != nil, change.isDeletion, !isTooNew else { return }
         server = .none
-        pending?.base = nil
+        pending?.on.forgetVersion()
     }
 
     /// Records that the cloud has the lost version again.
@@ -75,17 +70,22 @@ extension RecordState {
     /// Turns the lost version into a pending edit, dated by its last save, unless there is an edit already.
     ///
     /// It is unknown what another device's version was based on, so there is no ancestor. An edit is laid over what the
-    /// lost version and the other device's make.
+    /// lost version and the other device's make; one that was made on something else is decided against the lost
+    /// version first.
     mutating func queueLost() {
         guard let lost else { return }
-        if pending == nil {
-            pending = LocalChange(
-                kind: .save(lost.handle, size: lost.size),
-                edited: lost.modified,
-                base: nil
-            )
-        } else if pending?.base == lost.handle || pending?.base == kept?.version.handle {
+        let again = EditBase.Origin.lost(EditBase.Lost(lost.handle, isUploadedAgain: true))
+        if let pending {
             loseBase(isUploadedAgain: true)
+            let isBasedOnIt = [lost.handle, kept?.version.handle].contains(pending.base)
+            if !pending.isDeletion, pending.base == nil || !isBasedOnIt {
+                self.pending?.on.origin = again
+                let side = EditBase.Side(edit: lost.handle, ancestor: pending.on.below)
+                self.pending?.on.sides.insert(side, at: 0)
+            }
+        } else {
+            let kind = LocalChange.Kind.save(lost.handle, size: lost.size)
+            pending = LocalChange(kind: kind, edited: lost.modified, on: EditBase(again))
         }
         server = .none
         kept = nil

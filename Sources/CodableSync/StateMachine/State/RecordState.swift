@@ -80,7 +80,7 @@ package struct RecordState: Equatable, Sendable {
         kept = nil
         server.forgetKnown()
         carried = CarriedTags()
-        pending?.base = nil
+        pending?.on.forgetVersion()
     }
 
     /// Whether there is nothing left to store.

@@ -57,7 +57,7 @@ extension RecordState {
     package var shown: ShownVersion? {
         if isPendingOnTop {
             guard let pending, let handle = pending.handle else { return nil }
-            return ShownVersion(handle: handle, below: pending.below)
+            return ShownVersion(handle: handle, below: pending.on.below)
         }
         return readable.map { version in
             ShownVersion(handle: version.handle, below: sent.first { $0.handle == version.handle }?.base)

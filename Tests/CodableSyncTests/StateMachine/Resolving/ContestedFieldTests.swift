@@ -33,11 +33,19 @@ final class ContestedFieldTests: XCTestCase {
         XCTAssertEqual(record?.isSendable, true, line: line)
     }
 
-    func testADraftInConflictBecomesACreationWhenTheZoneIsDeleted() {
+    /// The draft's screen had not shown all of the version, which is nowhere else now.
+    func testADraftInConflictIsDecidedAgainstItsVersionWhenTheZoneIsDeleted() {
         var state = makeState()
         XCTAssertEqual(state["A"]?.isInConflict, true)
         state.apply(.zoneLost(.deleted))
-        assertToBeCreated(state)
+        let record = state["A"]
+        let lost = EditBase.Lost(known.handle, isUploadedAgain: false)
+        XCTAssertEqual(record?.pending?.on, EditBase(.lost(lost), sides: [.init(edit: 1, ancestor: 3)]))
+        XCTAssertEqual(record?.isInConflict, true)
+        XCTAssertEqual(record?.isSendable, false)
+        state.apply(.resolved(name: "A", client: 2, server: nil, .client))
+        XCTAssertEqual(state["A"]?.pending?.on, EditBase(.lost(lost)))
+        XCTAssertEqual(state["A"]?.isSendable, true)
     }
 
     func testADraftInConflictBecomesACreationWhenItsVersionIsDamaged() {
@@ -52,15 +60,56 @@ final class ContestedFieldTests: XCTestCase {
         assertToBeCreated(state)
     }
 
-    func testADraftOfALostVersionDropsItsContestedFieldsWhenAnotherArrives() {
+    func testADraftOfALostVersionIsDecidedAgainstItBeforeAnother() {
         var state = makeState()
         state.apply(.zoneLost(.encryptedDataReset))
         XCTAssertEqual(state["A"]?.pending?.on.contested, ContentHandle(3))
         let other = KnownVersion(changeTag: "2", handle: ContentHandle(4), hash: 2, modified: nil)
         state.apply(.fetched(name: "A", other))
-        XCTAssertNil(state["A"]?.pending?.base)
-        XCTAssertNil(state["A"]?.pending?.on.contested)
+        let lost = EditBase.Lost(known.handle, isUploadedAgain: true)
+        XCTAssertEqual(state["A"]?.pending?.on, EditBase(.lost(lost), sides: [.init(edit: 1, ancestor: 3)]))
         XCTAssertEqual(state["A"]?.isInConflict, true)
+    }
+
+    /// An edit that is parked, or was made before another zone was lost, is not based on the lost version.
+    func testAnEditOfAnotherVersionIsDecidedAgainstTheLostOne() {
+        for base: EditBase in [
+            EditBase(8), EditBase(nil), EditBase(.lost(EditBase.Lost(8, isUploadedAgain: false))),
+        ] {
+            var state = makeState { $0.pending?.on = base }
+            state.apply(.zoneLost(.encryptedDataReset))
+            XCTAssertEqual(state["A"]?.lost, known)
+            let other = KnownVersion(changeTag: "2", handle: ContentHandle(4), hash: 2, modified: nil)
+            state.apply(.fetched(name: "A", other))
+            let lost = EditBase.Lost(known.handle, isUploadedAgain: true)
+            let side = EditBase.Side(edit: known.handle, ancestor: base.below)
+            XCTAssertEqual(state["A"]?.pending?.on, EditBase(.lost(lost), sides: [side]))
+        }
+    }
+
+    /// Only what a later draft changes is an edit then.
+    func testALostVersionThatMeetsAnotherIsItsOwnBase() {
+        var state = makeState { $0.pending = nil }
+        state.apply(.zoneLost(.encryptedDataReset))
+        let other = KnownVersion(changeTag: "2", handle: ContentHandle(4), hash: 2, modified: nil)
+        state.apply(.fetched(name: "A", other))
+        let lost = EditBase.Lost(known.handle, isUploadedAgain: true)
+        XCTAssertEqual(state["A"]?.pending?.handle, known.handle)
+        XCTAssertEqual(state["A"]?.pending?.on, EditBase(.lost(lost)))
+    }
+
+    /// Without the draft, only what was in conflict before it still is.
+    func testAResolverThatDropsADraftDropsItsContestedFields() {
+        let side = EditBase.Side(edit: 6, ancestor: 7, contested: 8)
+        for (contested, resolution) in [(8, Resolution.server), (3, .client)] as [(ContentHandle, Resolution)]
+        {
+            var state = makeState { $0.pending?.on.sides = [side] }
+            state.apply(.resolved(name: "A", client: 2, server: 1, resolution))
+            XCTAssertEqual(state["A"]?.pending?.handle, resolution == .server ? 6 : 2)
+            XCTAssertEqual(state["A"]?.pending?.base, 1)
+            XCTAssertEqual(state["A"]?.pending?.on.contested, contested)
+            XCTAssertEqual(state["A"]?.pending?.on.sides, [])
+        }
     }
 
     /// The base moves to the confirmed version, and the contested fields do not change.
@@ -143,17 +192,16 @@ final class ContestedFieldTests: XCTestCase {
     /// not shown all of that version.
     func testADraftOnALostVersionStaysInConflictOnceTheEditBeforeItIsConfirmed() {
         var state = SyncState()
-        let lost = EditBase.Lost(ContentHandle(1), contested: ContentHandle(3), isUploadedAgain: false)
+        let side = EditBase.Side(edit: 1, ancestor: 3)
         state.change("A") { record in
-            var on = EditBase(nil)
-            on.lost = lost
+            let on = EditBase(.lost(EditBase.Lost(1, isUploadedAgain: false)), sides: [side])
             record.pending = LocalChange(kind: .save(ContentHandle(6), size: 1), edited: lateDate, on: on)
             record.sent = [SentVersion(handle: ContentHandle(5), base: nil)]
         }
         let version = KnownVersion(changeTag: "2", handle: ContentHandle(7), hash: 2, modified: nil)
         state.apply(.sending(.saved(state.key("A"), type: nil, sent: ContentHandle(5), version)))
         XCTAssertEqual(state["A"]?.pending?.base, version.handle)
-        XCTAssertEqual(state["A"]?.pending?.on.contested, ContentHandle(3))
+        XCTAssertEqual(state["A"]?.pending?.on.sides, [side])
         XCTAssertEqual(state["A"]?.isInConflict, true)
         XCTAssertEqual(state["A"]?.isSendable, false)
     }
