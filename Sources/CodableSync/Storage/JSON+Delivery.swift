@@ -11,23 +11,17 @@ extension JSONWriter {
         }
     }
 
-    mutating func shown(_ element: ShownElements.Element) {
-        beginArray()
-        uint(element.stream)
-        keys(element.keys)
-        endArray()
-    }
-
-    mutating func deliveryMembers(_ summary: StateSummary) {
-        flag("followed", if: summary.isFollowed)
-        member("reset", summary.reset?.rawValue)
-        guard !summary.shownElements.isEmpty else { return }
-        key("shown")
+    mutating func held(_ held: HeldRecords) {
         beginObject()
-        key("held")
-        array(summary.shownElements.held) { $0.shown($1) }
+        key("streams")
+        array(held.elements) { json, element in
+            json.beginArray()
+            json.uint(element.stream)
+            json.keys(element.keys)
+            json.endArray()
+        }
         key("suspects")
-        keys(summary.shownElements.suspects)
+        keys(held.suspects)
         endObject()
     }
 }
@@ -36,9 +30,9 @@ extension JSONWriter {
 extension JSONReader {
     mutating func keys() throws -> [RecordKey] { try rows { try $0.keyElements() } }
 
-    private mutating func shownElement() throws -> ShownElements.Element {
+    private mutating func heldElement() throws -> HeldRecords.Element {
         let stream = try element { try $0.uint() }
-        return ShownElements.Element(stream: stream, keys: try element { try $0.keys() })
+        return HeldRecords.Element(stream: stream, keys: try element { try $0.keys() })
     }
 
     mutating func resetStage() throws -> ResetStage {
@@ -47,16 +41,16 @@ extension JSONReader {
         return stage
     }
 
-    mutating func shownElements() throws -> ShownElements {
-        var held: [ShownElements.Element] = []
+    mutating func held() throws -> HeldRecords {
+        var elements: [HeldRecords.Element] = []
         var suspects: [RecordKey] = []
         try members { json, key in
             switch key {
-            case "held": held = try json.rows { try $0.shownElement() }
+            case "streams": elements = try json.rows { try $0.heldElement() }
             case "suspects": suspects = try json.keys()
             default: try json.skipValue()
             }
         }
-        return ShownElements(held: held, suspects: suspects)
+        return HeldRecords(elements: elements, suspects: suspects)
     }
 }

@@ -63,25 +63,9 @@ extension JSONReader {
         return stage
     }
 
-    mutating func orders() throws -> OrderRuns {
-        OrderRuns(
-            runs: try rows { json in
-                let first = try json.element { try $0.uint() }
-                let last = try json.element { try $0.uint() }
-                guard first <= last else {
-                    throw JournalLineError.malformed("a run of orders ends too early")
-                }
-                return first...last
-            }
-        )
-    }
-
     /// Reads a snapshot's summary; an unreadable token is left out, so that everything is fetched.
     mutating func summary(_ problems: inout [String]) throws -> StateSummary {
         var summary = StateSummary()
-        var together = OrderRuns()
-        var alone: [UInt64] = []
-        var shown = ShownElements()
         try members { json, key in
             switch key {
             case "databaseToken":
@@ -96,16 +80,11 @@ extension JSONReader {
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()
             case "signOut": summary.signOut = try json.signOut()
-            case "handedOut": together = try json.orders()
-            case "handedOutAlone": alone = try json.array { try $0.uint() }
             case "followed": summary.isFollowed = try json.bool()
             case "reset": summary.reset = try json.resetStage()
-            case "shown": shown = try json.shownElements()
             default: try json.skipValue()
             }
         }
-        summary.shownElements = shown
-        summary.handedOut = HandedOut(together: together, alone: alone)
         return summary
     }
 }

@@ -118,6 +118,7 @@ extension JSONStateStore {
         }
         let first = JournalLine.make(.row(.summary(state.summary)), lastHandle: fold.lastHandle)
         _ = try frozen.append(first.bytes, isAlone: true)
+        if !state.held.isEmpty { _ = try frozen.append(JournalLine.make(.row(.held(state.held))).bytes) }
         for number in state.zones.numbers {
             let line = JournalLine.make(.row(.zone(number, state.zone(number))))
             _ = try frozen.append(line.bytes, isAlone: true)

@@ -212,15 +212,6 @@ extension JSONWriter {
         endObject()
     }
 
-    mutating func orders(_ orders: OrderRuns) {
-        array(orders.runs) { json, run in
-            json.beginArray()
-            json.uint(run.lowerBound)
-            json.uint(run.upperBound)
-            json.endArray()
-        }
-    }
-
     mutating func note(_ note: SyncNote) {
         beginObject()
         member("kind", note.kind.rawValue)
@@ -245,13 +236,8 @@ extension JSONWriter {
             array(summary.schemas) { $0.readable($1) }
         }
         accountMembers(summary)
-        if !summary.handedOut.isEmpty {
-            key("handedOut")
-            orders(summary.handedOut.together)
-            key("handedOutAlone")
-            array(summary.handedOut.alone) { $0.uint($1) }
-        }
-        deliveryMembers(summary)
+        flag("followed", if: summary.isFollowed)
+        member("reset", summary.reset?.rawValue)
         endObject()
     }
 

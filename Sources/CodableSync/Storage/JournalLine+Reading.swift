@@ -113,6 +113,7 @@ extension JournalLine {
     ) throws -> StateLine? {
         switch kind {
         case "summary": return .row(.summary(try json.summary(&problems)))
+        case "held": return .row(.held(try json.held()))
         case "zoneState": return .row(.zone(try head.requireZone(), try json.zoneState(&problems)))
         case "record":
             let key = try head.requireKey()

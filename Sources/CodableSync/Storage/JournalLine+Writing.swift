@@ -14,6 +14,9 @@ extension JournalLine {
         case .summary(let summary):
             json.key("summary")
             json.summary(summary)
+        case .held(let held):
+            json.key("held")
+            json.held(held)
         case .zone(let number, let zone):
             json.about(number, "zoneState")
             json.zoneState(zone)

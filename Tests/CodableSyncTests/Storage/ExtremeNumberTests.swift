@@ -54,11 +54,11 @@ final class ExtremeNumberTests: StateFileScenario {
         let (highest, above) = (UInt64.max, UInt64.max - 1)
         let (most, least) = (Int64.max, Int64.min)
         let rows = [
-            #"{"summary":{"handedOut":[[0,\#(highest)]]}}"#,
-            #"{"summary":{"handedOut":[[\#(above),\#(highest)],[1,\#(above)]]}}"#,
+            #"{"held":{"streams":[[\#(highest),[[1,"p9"]]]]}}"#,
+            #"{"held":{"suspects":[[\#(above),"p9"]]}}"#,
             #"{"accepted":[[1,"known1",\#(highest),null,null,"delivered"]]}"#,
             #"{"zone":1,"zoneState":{"listing":\#(highest)}}"#,
-            #"{"summary":{"deliveryOrder":\#(highest),"handedOutAlone":[\#(highest)]}}"#,
+            #"{"summary":{"deliveryOrder":\#(highest)}}"#,
             #"{"summary":{"serverWait":\#(most),"lastFetch":\#(least)}}"#,
             #"{"summary":{"serverWait":\#(least)}}"#,
             #"{"note":{"kind":"parked","date":\#(least),"message":""}}"#,

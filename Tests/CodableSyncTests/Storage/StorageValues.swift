@@ -118,11 +118,6 @@ enum JournalSamples {
         full.signOut = .removed
         full.isFollowed = true
         full.reset = .begun
-        full.shownElements = ShownElements(
-            held: [.init(stream: 3, keys: ["A", "B"]), .init(stream: 4, keys: [])],
-            suspects: ["C"]
-        )
-        full.handedOut = HandedOut(together: OrderRuns([1, 2, 3, 7]), alone: [6, .max, 5])
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
             .made(for: identities[0]), .made(for: identities[1]), .claimed(by: "alice"), .claimed(by: ""),
@@ -135,7 +130,6 @@ enum JournalSamples {
             .listingBegan, .fact(.readable(schemas[0])), .fact(.readable(schemas[1])),
             .fetched(name: "A", KnownVersion(18, schema: 2)),
             .accepted([AcceptedChange(name: "A", order: 1), AcceptedChange(name: "B", order: 3)]),
-            .handedOut(OrderRuns()), .handedOut(OrderRuns([3, 5, 4, 9, .max])),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
@@ -182,7 +176,9 @@ enum JournalSamples {
             .row(.record(second, type: nil, records[0])),
             .fact(.followed), .fact(.startedOver), .delivering(.replayed),
             .delivering(.suspected([])), .delivering(.suspected(["A", second])),
-            .delivering(.showing(1, ["A", second])), .delivering(.showing(2, [])),
+            .delivering(.held(1, ["A", second])), .delivering(.held(2, [])), .delivering(.ended(1)),
+            .row(.held(HeldRecords(elements: [.init(stream: 3, keys: ["A", second])], suspects: ["C"]))),
+            .row(.held(HeldRecords())),
             .sending(.saved(second, type: nil, sent: 1, KnownVersion(2))),
         ]
     }

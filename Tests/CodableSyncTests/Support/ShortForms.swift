@@ -84,7 +84,9 @@ extension JournalEntry {
     }
 
     static func accepted(_ changes: [AcceptedChange]) -> JournalEntry { .fact(.accepted(changes)) }
-    static func handedOut(_ orders: OrderRuns) -> JournalEntry { .delivering(.handedOut(orders)) }
+    static func held(_ names: [String]) -> JournalEntry {
+        .delivering(.held(1, names.map { RecordKey(stringLiteral: $0) }))
+    }
 
     static func queued(name: String, _ change: LocalChange) -> JournalEntry {
         .calls(.queued(RecordKey(name), type: testType, change))

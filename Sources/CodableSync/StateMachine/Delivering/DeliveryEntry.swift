@@ -2,15 +2,17 @@ import RecordCoding
 
 /// Journal entries about what the app's streams took and what they need after a restart.
 package enum DeliveryEntry: Equatable, Sendable {
-    /// These changes are handed out; if the process ends before they are accepted, one of them may have
-    /// crashed it.
-    case handedOut(OrderRuns)
     /// The app has accepted everything since `.reset`, and `.replayed`.
     case replayed
     /// These records may have crashed earlier processes, the most suspicious last.
     case suspected([RecordKey])
-    /// A live stream holds these records, and has accepted those that it held before.
-    case showing(StreamID, [RecordKey])
+    /// A stream holds these records, and has accepted those that it held before; if the process ends now, one of them
+    /// may have crashed it.
+    case held(StreamID, [RecordKey])
+    /// A live stream has ended.
+    ///
+    /// What a stream of `changes` held when it ended stays a suspect until it is accepted: the loop may have thrown.
+    case ended(StreamID)
 }
 
 /// A change that the app has accepted from a stream.

@@ -12,7 +12,7 @@ extension DeliveryMachine {
             if isElement {
                 hand(toStreamAt: index, &context)
             } else {
-                noteShowing(atStreamAt: index, &context)
+                noteHeld(byStreamAt: index, &context)
             }
         }
     }
@@ -23,16 +23,8 @@ extension DeliveryMachine {
     /// A crash of the process loses no written data, so no flush is needed.
     /// A full disk does not stop deliveries.
     private mutating func hand(toStreamAt index: Int, _ context: inout SyncContext) {
-        let handed = streams[index].handed
-        var entries: [JournalEntry] = []
-        if !handed.isEmpty { entries.append(.delivering(.handedOut(OrderRuns(handed.map(\.order))))) }
-        store(entries + showing(atStreamAt: index), &context)
+        noteHeld(byStreamAt: index, &context)
         deliver(toStreamAt: index, &context)
-    }
-
-    /// Notes that a live stream has accepted its last element, and holds none.
-    private mutating func noteShowing(atStreamAt index: Int, _ context: inout SyncContext) {
-        store(showing(atStreamAt: index), &context)
     }
 
     /// Stores what streams hold, behind the suspects of the former process, unless the disk refuses it.
@@ -48,13 +40,12 @@ extension DeliveryMachine {
         return [.delivering(.suspected(keys))] + entries
     }
 
-    /// The entries for the records that a live stream holds from now on.
-    private mutating func showing(atStreamAt index: Int) -> [JournalEntry] {
+    /// Stores which records a stream holds from now on; if there are none, it has accepted its last element.
+    private mutating func noteHeld(byStreamAt index: Int, _ context: inout SyncContext) {
         let stream = streams[index]
-        let keys = stream.view.handed.map(\.key)
-        guard stream.kind == .live, keys != stream.view.noted, !isDiskRefusing else { return [] }
-        streams[index].view.noted = keys
-        return [.delivering(.showing(stream.id, keys))]
+        let keys = stream.handed.map(\.key) + stream.view.handed.map(\.key)
+        if keys == context.state.held.keys(of: stream.id) { return }
+        store([.delivering(.held(stream.id, keys))], &context)
     }
 
     /// Delivers the chosen element.

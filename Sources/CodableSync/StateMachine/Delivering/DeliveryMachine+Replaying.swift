@@ -60,7 +60,6 @@ extension StreamState {
         var fresh = StreamState(id: id, kind: kind)
         fresh.stage = stage
         fresh.arrived = arrived
-        fresh.view.noted = view.noted
         fresh.fill(state, trouble)
         self = fresh
     }

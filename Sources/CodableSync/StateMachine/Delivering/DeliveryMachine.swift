@@ -14,13 +14,13 @@ struct DeliveryMachine: Sendable {
     var storeAgainAt: Duration?
     /// Whether streams of `changes` must deliver everything again after a `.reset`.
     var mustStartOver = false
-    /// The records that the former process's live streams held, until they are stored as suspects.
+    /// The records that the former process's streams held, until they are stored as suspects.
     var formerSuspects: [RecordKey]?
 
     init(_ context: SyncContext) {
         trouble = DeliveryTrouble(context.state)
-        let former = context.state.summary.shownElements
-        if !former.held.isEmpty { formerSuspects = former.allSuspects }
+        let former = context.state.held
+        if !former.elements.isEmpty { formerSuspects = former.allSuspects }
     }
 
     /// Creates the machine that continues for the app after a switch from another user.
@@ -124,8 +124,8 @@ struct DeliveryMachine: Sendable {
     private mutating func takeEnd(_ id: StreamID, _ context: inout SyncContext) {
         guard let index = index(of: id) else { return }
         let ended = streams.remove(at: index)
-        if !ended.view.noted.isEmpty {
-            store([.delivering(.showing(id, []))], &context)
+        if ended.kind == .live, !context.state.held.keys(of: id).isEmpty {
+            store([.delivering(.ended(id))], &context)
         }
         guard !streams.isEmpty else { return }
         let waiting = Array(ended.queue.keys) + Array(ended.suspects.keys)

@@ -1,8 +1,7 @@
 /// The changes suspected of crashing the app, and the contents that couldn't be decoded since the engine
 /// opened.
 struct DeliveryTrouble: Sendable {
-    /// Records that were handed out and not accepted when the previous process ended; those handed out alone
-    /// are last.
+    /// Records that the previous process held when it ended, and earlier suspects; those handed out alone are last.
     private(set) var suspects = RecordQueue()
     /// Changes that could not be decoded, with their delivery orders.
     private var undecodable = RecordTable<UInt64>()
@@ -11,21 +10,9 @@ struct DeliveryTrouble: Sendable {
     /// Change tags of versions that were looked up because their stored copies are unreadable.
     private var lookedUp = RecordTable<String>()
 
-    /// Finds the records whose changes the previous process held when it ended.
-    ///
-    /// Complexity: O(n) in the number of undelivered records, once for each opening, if there are any
-    /// suspects.
+    /// Finds the records that the previous process held when it ended.
     init(_ state: SyncState) {
-        let (handedOut, shown) = (state.summary.handedOut, state.summary.shownElements.allSuspects)
-        if handedOut.isEmpty, shown.isEmpty { return }
-        var alone: [(key: RecordKey, place: Int)] = []
-        for key in state.deliveryQueue.keys {
-            guard let order = state[key]?.undelivered?.order else { continue }
-            if handedOut.together.contains(order) { suspects.append(key) }
-            if let place = handedOut.alone.firstIndex(of: order) { alone.append((key, place)) }
-        }
-        for key in shown { suspects.append(key) }
-        for (key, _) in alone.sorted(by: { $0.place < $1.place }) { suspects.append(key) }
+        for key in state.held.allSuspects { suspects.append(key) }
     }
 
     /// Clears the suspicion of changes that the app has accepted without crashing.

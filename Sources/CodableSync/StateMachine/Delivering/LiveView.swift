@@ -15,8 +15,6 @@ struct LiveView: Equatable, Sendable {
     var handed: [Item] = []
     /// Records that left the queue because the loop shows them as they are.
     var skipped: [RecordKey] = []
-    /// The records that the journal knows as handed out.
-    var noted: [RecordKey] = []
     /// What the loop shows, by record.
     private var shown = RecordTable<ShownVersion>()
     /// The contents that the cloud has confirmed, by record.

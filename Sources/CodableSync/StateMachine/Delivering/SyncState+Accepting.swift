@@ -4,33 +4,22 @@ import RecordCoding
 extension SyncState {
     mutating func apply(delivering entry: DeliveryEntry) {
         switch entry {
-        case .handedOut(let orders): applyHandedOut(orders)
         case .replayed: changeSummary { $0.reset = nil }
-        case .suspected(let keys): changeSummary { $0.shownElements.suspect(keys) }
-        case .showing(let stream, let keys): changeSummary { $0.shownElements.hand(keys, to: stream) }
+        case .suspected(let keys): changeHeld { $0.suspect(keys) }
+        case .held(let stream, let keys): changeHeld { $0.hand(keys, to: stream) }
+        case .ended(let stream): changeHeld { $0.end(stream) }
         }
     }
 
-    private mutating func applyHandedOut(_ orders: OrderRuns) {
-        changeSummary { summary in
-            summary.handedOut.hand(out: orders)
-            // Only a stream of `changes` leads to this entry; the line about its first request may be lost.
-            summary.isFollowed = true
-        }
+    mutating func applyAccepted(_ changes: [AcceptedChange]) {
+        changeHeld { $0.accept(changes.map(\.key)) }
+        for change in changes { applyAccepted(change) }
     }
 
-    mutating func applyAccepted(_ accepted: AcceptedChange) {
-        noteAccepted(accepted.key)
+    private mutating func applyAccepted(_ accepted: AcceptedChange) {
+        if summary.reset == .due { changeSummary { $0.reset = .begun } }
         change(accepted.key) { record in
             if record.undelivered?.order == accepted.order { record.undelivered = nil }
-        }
-    }
-
-    private mutating func noteAccepted(_ key: RecordKey) {
-        guard summary.reset == .due || !summary.shownElements.isEmpty else { return }
-        changeSummary { summary in
-            if summary.reset == .due { summary.reset = .begun }
-            summary.shownElements.clear(key)
         }
     }
 

@@ -46,7 +46,7 @@ extension SyncState {
         case .removed: applySignedOut(removing: true)
         case .listed(let zone, let names): applyListed(zone, names)
         case .readable(let schema): applyReadable(schema)
-        case .accepted(let changes): for change in changes { applyAccepted(change) }
+        case .accepted(let changes): applyAccepted(changes)
         case .followed: follow()
         case .startedOver: startOver()
         }

@@ -4,7 +4,6 @@ struct StateImage: Equatable, Sendable {
     var records: [Former] = []
     /// The zones that changed.
     var zones: [ZoneNumber] = []
-    var summary = StateSummary()
     /// The number of notes that were added.
     var noteCount = 0
     /// What the journal has of these changes.
@@ -15,16 +14,23 @@ struct StateImage: Equatable, Sendable {
         var zones = 0
         var notes = 0
         var summary = StateSummary()
+        var held = HeldRecords()
     }
 
-    init(summary: StateSummary = StateSummary()) {
-        self.summary = summary
+    init(_ summary: StateSummary = StateSummary(), _ held: HeldRecords = HeldRecords()) {
         marked.summary = summary
+        marked.held = held
     }
 
     /// Notes that all changes so far have their lines.
-    mutating func mark(_ summary: StateSummary) {
-        marked = Mark(records: records.count, zones: zones.count, notes: noteCount, summary: summary)
+    mutating func mark(_ summary: StateSummary, _ held: HeldRecords) {
+        marked = Mark(
+            records: records.count,
+            zones: zones.count,
+            notes: noteCount,
+            summary: summary,
+            held: held
+        )
     }
 
     struct Former: Equatable, Sendable {

@@ -4,6 +4,8 @@ import RecordCoding
 package enum StateRow: Equatable, Sendable {
     /// The parts of the state that belong neither to a record nor to a zone.
     case summary(StateSummary)
+    /// What streams hold, and what earlier processes died over.
+    case held(HeldRecords)
     /// A zone's whole state.
     case zone(ZoneNumber, ZoneState)
     /// A record's type, if it is known, and its whole state; `nil` if there is nothing left to store.
@@ -58,7 +60,7 @@ extension SyncState {
         writeRows(to: &lines, withSummary: fact.numbersDeliveries)
         apply(fact: fact)
         lines.lines.append(.fact(fact))
-        image?.mark(summary)
+        image?.mark(summary, held)
     }
 
     /// Writes the rows that changed since this was last done, in the order of their last changes.
@@ -68,7 +70,7 @@ extension SyncState {
     ///   - withSummary: Whether to write the summary's row even if it has not changed.
     mutating func writeRows(to lines: inout StateLines, withSummary: Bool = false) {
         guard let image else { return }
-        defer { self.image?.mark(summary) }
+        defer { self.image?.mark(summary, held) }
         var keys: [RecordKey] = []
         var met = RecordTable<Bool>()
         for former in image.records[image.marked.records...].reversed() where met[former.key] == nil {
@@ -94,6 +96,7 @@ extension SyncState {
         // The records' rows have the numbers that were given away.
         if !withSummary { former.deliveryOrder = summary.deliveryOrder }
         if summary != former || withSummary { lines.lines.append(.row(.summary(summary))) }
+        if held != image.marked.held { lines.lines.append(.row(.held(held))) }
     }
 
     package mutating func apply(line: StateLine) {
@@ -106,6 +109,7 @@ extension SyncState {
     mutating func apply(row: StateRow) {
         switch row {
         case .summary(let summary): apply(summary: summary)
+        case .held(let held): changeHeld { $0 = held }
         case .zone(let number, let zone):
             changeZone(number) { former in
                 let zoneID = zone.zoneID ?? former.zoneID

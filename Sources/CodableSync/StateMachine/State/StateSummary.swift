@@ -19,14 +19,10 @@ package struct StateSummary: Equatable, Sendable {
     package var user: String?
     /// What happened to the records at the sign-out; `nil` if the user has not signed out or is back.
     package var signOut: SignOut?
-    /// The changes that were handed out and not accepted yet.
-    package var handedOut = HandedOut()
     /// Whether a stream of `changes` ever made a request.
     package var isFollowed = false
     /// How far the app is in forgetting what it shows, and getting everything again; `nil` if it need not.
     package var reset: ResetStage?
-    /// What live streams hold, and what earlier processes died over.
-    package var shownElements = ShownElements()
 
     package init() {}
 }

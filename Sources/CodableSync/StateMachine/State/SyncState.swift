@@ -10,6 +10,8 @@ package struct SyncState: Sendable {
     package private(set) var records = RecordTable<RecordState>()
     package private(set) var zones = ZoneTable<ZoneState>()
     package private(set) var summary = StateSummary()
+    /// What streams hold, and what earlier processes died over.
+    package private(set) var held = HeldRecords()
     /// Notes, oldest first.
     package private(set) var notes: [SyncNote] = []
 
@@ -151,9 +153,6 @@ package struct SyncState: Sendable {
         from former: Undelivered?,
         to undelivered: Undelivered?
     ) {
-        if let former, former.order != undelivered?.order, !summary.handedOut.isEmpty {
-            summary.handedOut.replace(former.order, with: undelivered?.order)
-        }
         if let undelivered, undelivered.order != former?.order {
             deliveryQueue.moveToEnd(key)
             renewed.append(key)
@@ -189,6 +188,10 @@ package struct SyncState: Sendable {
         body(&summary)
     }
 
+    mutating func changeHeld(_ body: (inout HeldRecords) -> Void) {
+        body(&held)
+    }
+
     /// Changes what is known about one zone; zones change in no other way.
     mutating func changeZone(_ number: ZoneNumber, _ body: (inout ZoneState) -> Void) {
         image?.zones.append(number)
@@ -210,7 +213,7 @@ package struct SyncState: Sendable {
 
     /// Starts recording what changes.
     mutating func beginImage() {
-        image = StateImage(summary: summary)
+        image = StateImage(summary, held)
     }
 
     /// The number that marks the next delivery.

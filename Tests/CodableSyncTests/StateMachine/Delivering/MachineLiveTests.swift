@@ -167,11 +167,11 @@ final class MachineLiveTests: MachineTestCase {
         machine.know("A", 1)
         request()
         let asked = machine.run(.delivery(.streamRequested(live, .live)))
-        XCTAssertEqual(asked.entries, [.delivering(.showing(live, ["A"]))])
+        XCTAssertEqual(asked.entries, [.delivering(.held(live, ["A"]))])
         guard case .store? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(asked.delivered, [item("A", updated: 1)])
         request()
-        XCTAssertTrue(machine.state.summary.shownElements.isEmpty)
+        XCTAssertTrue(machine.state.held.isEmpty)
     }
 
     func testRecordsThatTheAppDiedOverComeLastAndAlone() {
@@ -190,7 +190,7 @@ final class MachineLiveTests: MachineTestCase {
             if elements.isEmpty { XCTAssertEqual(marks, [.replayed], "before the suspects") }
         }
         XCTAssertEqual(elements, [["A"], ["B"], ["C"], ["D"]])
-        XCTAssertTrue(machine.state.summary.shownElements.isEmpty, "acceptance clears it")
+        XCTAssertTrue(machine.state.held.isEmpty, "acceptance clears it")
     }
 
     /// The app dies whenever it shows one of two records, and is started again each time.
@@ -213,7 +213,7 @@ final class MachineLiveTests: MachineTestCase {
             best = max(best, shown.count)
         }
         XCTAssertEqual(best, 448)
-        let suspects = machine.state.summary.shownElements.suspects.suffix(2)
+        let suspects = machine.state.held.allSuspects.suffix(2)
         XCTAssertEqual(Set(suspects.map(\.name.text)), deadly)
     }
 
@@ -232,7 +232,7 @@ final class MachineLiveTests: MachineTestCase {
         request()
         request()
         machine.run(.delivery(.streamEnded(live)))
-        XCTAssertTrue(machine.state.summary.shownElements.isEmpty)
+        XCTAssertTrue(machine.state.held.isEmpty)
     }
 
     func testAFullDiskDoesNotHoldBackElements() {
@@ -255,7 +255,7 @@ final class MachineLiveTests: MachineTestCase {
         machine.feed(.delivery(.streamRequested(live, .live)))
         XCTAssertEqual(machine.failNextCommit().delivered, [item("C", updated: 9)])
         XCTAssertEqual(request().marks, [.replayed])
-        XCTAssertEqual(machine.state.summary.shownElements.allSuspects, ["A", "B"])
+        XCTAssertEqual(machine.state.held.allSuspects, ["A", "B"])
         machine = MachineHarness(state: machine.state)
         XCTAssertEqual(replay().map { $0.map(\.name) }, [["C"]], "the suspects come after the mark")
     }

@@ -22,7 +22,7 @@ final class MachineQueueTests: MachineTestCase {
         let saved = harness.answerSend { _ in .saved(KnownVersion(2)) }
         XCTAssertEqual(
             saved.entries,
-            [.saved(name: "A", sent: 1, KnownVersion(2)), .handedOut(OrderRuns([1]))]
+            [.saved(name: "A", sent: 1, KnownVersion(2)), .held(["A"])]
         )
         XCTAssertEqual(saved.delivered, [item("A", saved: 2)])
         let accepted = harness.run(.delivery(.streamRequested(1)))

@@ -10,7 +10,7 @@ final class EntryFlushTests: XCTestCase {
             .lookUpNeeded(["A"]),
             .listed(["A"]), .page(token: ChangeToken("t"), isComplete: true),
             .fetchCompleted(JournalSamples.date),
-            .saved(name: "A", sent: 1, KnownVersion(2)), .accepted([]), .handedOut(OrderRuns()),
+            .saved(name: "A", sent: 1, KnownVersion(2)), .accepted([]), .held([]),
         ]
         for entry in repeated { XCTAssertTrue(entry.isRepeatable, "\(entry)") }
         let others = JournalSamples.entries.filter { entry in
@@ -27,7 +27,7 @@ final class EntryFlushTests: XCTestCase {
 
     func testABatchIsFlushedIfOneEntryIsNotRepeated() {
         for (entries, isFlushed) in [
-            ([JournalEntry.subscribed, .handedOut(OrderRuns())], false),
+            ([JournalEntry.subscribed, .held([])], false),
             ([.subscribed, .deletionConfirmed(name: "A")], true), ([], false),
         ] {
             let now = Moment(monotonic: .zero, wall: JournalSamples.date)

@@ -62,7 +62,7 @@ final class MachineZonesTests: XCTestCase {
     }
 
     func testARecordThatMayHaveCrashedTheAppIsOfOneZone() {
-        var machine = MachineHarness(state: state(.delivering(.showing(7, [other]))))
+        var machine = MachineHarness(state: state(.delivering(.held(7, [other]))))
         machine.run(.delivery(.streamRequested(8, .live)))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).delivered, [updates[0]])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).marks, [.replayed])
