@@ -24,16 +24,36 @@ let package = Package(
             dependencies: [.product(name: "RecordCoding", package: "CodableSync")],
             swiftSettings: settings
         ),
+        // The models as GRDB's records.
+        .target(
+            name: "RowModels",
+            dependencies: ["CodingWork", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings
+        ),
         // Times the works, beside GRDB's.
         .executableTarget(
             name: "CodingBenchmarks",
             dependencies: [
-                "CodingWork",
+                "CodingWork", "RowModels",
                 .product(name: "RecordCoding", package: "CodableSync"),
                 .product(name: "Benchmark", package: "benchmark"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Coding",
+            swiftSettings: settings,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
+        // Times an engine that reads, writes and syncs, beside GRDB and Foundation's JSON coders.
+        .executableTarget(
+            name: "EngineBenchmarks",
+            dependencies: [
+                "CodingWork", "RowModels",
+                .product(name: "CodableSync", package: "CodableSync"),
+                .product(name: "RecordCoding", package: "CodableSync"),
+                .product(name: "Benchmark", package: "benchmark"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/Engine",
             swiftSettings: settings,
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),

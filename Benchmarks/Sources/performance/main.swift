@@ -34,9 +34,11 @@ func report(rounds: URL, works: CountedWorks, limits: Limits, page file: URL, sy
     let files = try FileManager.default.contentsOfDirectory(at: rounds, includingPropertiesForKeys: nil)
         .map { $0.appending(path: "Current_run.jmh.json") }
         .filter { FileManager.default.fileExists(atPath: $0.path) }
-    let coding = CodingReport(try Timings(rounds: files.map { try Timings(jmh: Data(contentsOf: $0)) }))
+    let timings = try Timings(rounds: files.map { try Timings(jmh: Data(contentsOf: $0)) })
+    let coding = CodingReport(timings)
     var page = GeneratedPage(try String(contentsOf: file, encoding: .utf8))
     try page.replace("system", with: system)
+    try page.replace("engine", with: EngineReport(timings).table())
     try page.replace("models", with: coding.modelTable())
     try page.replace("kinds", with: coding.kindTable())
     try page.replace("rest", with: coding.restTable())

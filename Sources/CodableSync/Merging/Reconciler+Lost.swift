@@ -31,6 +31,14 @@ extension Reconciler {
         return lay(edit.completed(from: lost), madeOn: lost, over: below, in: server, alone)
     }
 
+    /// Lays an edit over another version that was lost, before that meets the cloud's.
+    func overLostSide(_ edit: Record, _ side: Record, _ contents: ConflictContents) -> Reconciliation {
+        let decided =
+            contents.lostBase.map { overLost(edit, $0, side, contents) } ?? resolve(edit, side, contents)
+        guard case .server = decided else { return decided }
+        return .merged(side, edited: side.cloudEditDate)
+    }
+
     private func lay(
         _ edit: Record,
         madeOn original: Record,
@@ -41,6 +49,7 @@ extension Reconciler {
         let (former, wanted) = (shownFields(of: original), shownFields(of: edit))
         let current = shownFields(of: below)
         let changed = wanted.differingFields(from: former).filter { !wanted.isSame($0, in: current) }
+        if changed.isEmpty { return merged(below, edited: below.cloudEditDate, in: server) }
         var record = below
         for (name, value) in edit.fields where ReservedField.isReserved(name) { record.fields[name] = value }
         for name in changed { record.fields[name] = edit.fields[name] ?? wanted[name] ?? .null }
@@ -62,7 +71,9 @@ extension Reconciler {
         } catch {
             return .failed(ParkReason(kind: .resolverFailed, message: coding.describe(error)))
         }
-        return merged(record, edited: contents.item.clientEdited, in: server)
+        let edited = contents.item.clientEdited.map { max($0, below.cloudEditDate) }
+        if record.editDate != nil { record.editDate = edited }
+        return merged(record, edited: edited, in: server)
     }
 
     private func merged(_ record: Record, edited: Date?, in server: Record) -> Reconciliation {

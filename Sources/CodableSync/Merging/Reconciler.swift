@@ -62,7 +62,8 @@ struct Reconciler<Model: RecordCodable>: Sendable {
             var contents = contents
             contents.lost = []
             contents.creation = nil
-            return (resolve(client, side, contents), true)
+            let isLost = contents.item.side?.ancestor == nil
+            return (isLost ? overLostSide(client, side, contents) : resolve(client, side, contents), true)
         }
         guard let server = contents.server else {
             guard contents.item.server == nil else {
@@ -132,7 +133,7 @@ struct Reconciler<Model: RecordCodable>: Sendable {
         let clientEdited = contents.item.clientEdited
         var serverEdited = server.cloudEditDate
         // A draft is later than the edit of this device that it meets, even at the same time.
-        if contents.item.side != nil, let clientEdited, serverEdited >= clientEdited {
+        if contents.item.side?.isOwn == true, let clientEdited, serverEdited >= clientEdited {
             serverEdited = clientEdited.addingTimeInterval(-0.001)
         }
         do {

@@ -55,19 +55,21 @@ extension JSONReader {
 
     private mutating func sides() throws -> [EditBase.Side] {
         try array { json in
-            var (edit, ancestor, contested): (ContentHandle?, ContentHandle?, ContentHandle?) = (
-                nil, nil, nil
-            )
+            var edit: ContentHandle?
+            var ancestor: ContentHandle?
+            var contested: ContentHandle?
+            var isOwn = false
             try json.members { json, key in
                 switch key {
                 case "edit": edit = try json.handle()
                 case "ancestor": ancestor = try json.handle()
                 case "contested": contested = try json.handle()
+                case "own": isOwn = try json.bool()
                 default: try json.skipValue()
                 }
             }
             guard let edit else { throw JournalLineError.malformed("a side of an edit has no contents") }
-            return EditBase.Side(edit: edit, ancestor: ancestor, contested: contested)
+            return EditBase.Side(edit: edit, ancestor: ancestor, contested: contested, isOwn: isOwn)
         }
     }
 

@@ -90,6 +90,7 @@ extension JSONWriter {
                 json.member("edit", side.edit)
                 json.member("ancestor", side.ancestor)
                 json.member("contested", side.contested)
+                json.flag("own", if: side.isOwn)
                 json.endObject()
             }
         }

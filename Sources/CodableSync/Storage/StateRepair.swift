@@ -80,7 +80,7 @@ extension RecordState {
         let sides = record.pending?.on.sides ?? []
         if !sides.flatMap(\.named).allSatisfy(isStored) {
             // It is unknown what the draft must leave alone.
-            record.pending?.on.sides = []
+            record.pending?.on = EditBase(nil)
             record.forgetKnownVersion()
         }
         record.pending?.earlier.removeAll { !isStored($0) }

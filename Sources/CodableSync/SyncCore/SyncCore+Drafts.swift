@@ -118,7 +118,8 @@ extension SyncCore {
         var on = edit.on
         if let side = edit.side {
             let ancestor = stage(side.ancestor, &contents)
-            on.sides.append(EditBase.Side(edit: side.shown, ancestor: ancestor, contested: on.contested))
+            let contested = on.contested
+            on.sides.append(.init(edit: side.shown, ancestor: ancestor, contested: contested, isOwn: true))
         }
         if let contested = edit.contested { on.move(to: on.version, contested: stage(contested, &contents)) }
         let handle = stage(edit.record, &contents)

@@ -29,7 +29,9 @@ enum JournalSamples {
 
     static var changes: [LocalChange] {
         var decided = LocalChange(kind: .save(1, size: 450), edited: date, base: 2, contested: 14)
-        decided.on.sides = [.init(edit: 16, ancestor: 17, contested: 24), .init(edit: 18, ancestor: nil)]
+        decided.on.sides = [
+            .init(edit: 16, ancestor: 17, contested: 24, isOwn: true), .init(edit: 18, ancestor: nil),
+        ]
         decided.on.isMerged = true
         decided.earlier = [20, 21]
         var lost = LocalChange(kind: .save(1, size: 450), edited: date, base: nil)

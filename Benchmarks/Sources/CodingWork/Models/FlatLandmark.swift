@@ -77,4 +77,29 @@ extension FlatLandmark {
             coordinate: Coordinate(latitude: 35.360_638, longitude: 138.727_363)
         )
     }
+    /// One of many landmarks.
+    ///
+    /// - Parameter number: Which one, from 0 on.
+    /// - Returns: The sample, with a name of its own.
+    /// - Throws: Never; the address is valid.
+    package static func numbered(_ number: Int) throws -> FlatLandmark {
+        let sample = try sample()
+        let digits = String(number)
+        let text = "6F1F6F5C-2A3B-4C5D-8E9F-" + String(repeating: "0", count: 12 - digits.count) + digits
+        return FlatLandmark(
+            id: UUID(uuidString: text) ?? sample.id,
+            name: "Landmark \(number)",
+            country: sample.country,
+            category: sample.category,
+            isFavorite: number.isMultiple(of: 2),
+            visits: number,
+            elevation: sample.elevation,
+            rating: sample.rating,
+            opened: sample.opened,
+            website: try Sample.url("https://example.com/landmarks/\(number)"),
+            tags: sample.tags,
+            note: sample.note,
+            coordinate: sample.coordinate
+        )
+    }
 }

@@ -70,6 +70,8 @@ extension SyncState {
             record.pending = nil
             record.sent = []
             record.isDeletionSent = false
+            // Refused while the edit was parked: without it, the next refusal parks the lost version.
+            record.server.retryLost()
             // Reads showed the edit; from now on they show the cloud's latest version.
             if wasOnTop { record.deliverServerValue(order: order, over: base) }
         }

@@ -30,21 +30,18 @@ extension DeliveryMachine {
     /// Stores what streams hold, behind the suspects of the former process, unless the disk refuses it.
     mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
         if entries.isEmpty || isDiskRefusing { return }
-        context.append(behindFormerSuspects(entries), by: .delivering)
-    }
-
-    /// Stores the suspects of the former process with the first entries that could replace what it held.
-    private mutating func behindFormerSuspects(_ entries: [JournalEntry]) -> [JournalEntry] {
-        guard let keys = formerSuspects else { return entries }
-        formerSuspects = nil
-        return [.delivering(.suspected(keys))] + entries
+        let suspects = context.state.held.allSuspects
+        let former: [JournalEntry] = hasFormerElements ? [.delivering(.suspected(suspects))] : []
+        hasFormerElements = false
+        context.append(former + entries, by: .delivering)
     }
 
     /// Stores which records a stream holds from now on; if there are none, it has accepted its last element.
     private mutating func noteHeld(byStreamAt index: Int, _ context: inout SyncContext) {
         let stream = streams[index]
         let keys = stream.handed.map(\.key) + stream.view.handed.map(\.key)
-        if keys == context.state.held.keys(of: stream.id) { return }
+        let noted = hasFormerElements ? [] : context.state.held.keys(of: stream.id)
+        if keys == noted { return }
         store([.delivering(.held(stream.id, keys))], &context)
     }
 

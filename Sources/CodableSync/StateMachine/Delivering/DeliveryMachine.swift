@@ -14,13 +14,12 @@ struct DeliveryMachine: Sendable {
     var storeAgainAt: Duration?
     /// Whether streams of `changes` must deliver everything again after a `.reset`.
     var mustStartOver = false
-    /// The records that the former process's streams held, until they are stored as suspects.
-    var formerSuspects: [RecordKey]?
+    /// Whether the state has what the former process's streams held, which is yet to be stored as suspects.
+    var hasFormerElements: Bool
 
     init(_ context: SyncContext) {
         trouble = DeliveryTrouble(context.state)
-        let former = context.state.held
-        if !former.elements.isEmpty { formerSuspects = former.allSuspects }
+        hasFormerElements = !context.state.held.elements.isEmpty
     }
 
     /// Creates the machine that continues for the app after a switch from another user.

@@ -12,7 +12,11 @@ extension SyncState {
     }
 
     mutating func applyAccepted(_ changes: [AcceptedChange]) {
-        changeHeld { $0.accept(changes.map(\.key)) }
+        // A stream may hold a newer change of the record.
+        let done = changes.filter { change in
+            self[change.key]?.undelivered.map { $0.order == change.order } ?? true
+        }
+        changeHeld { $0.accept(done.map(\.key)) }
         for change in changes { applyAccepted(change) }
     }
 

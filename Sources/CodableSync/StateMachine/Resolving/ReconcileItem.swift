@@ -12,7 +12,7 @@ package struct ReconcileItem: Equatable, Sendable, RecordKeyed {
     package var ancestor: ContentHandle?
     /// Field values that replace those in `ancestor`.
     package var contested: ContentHandle?
-    /// The edit of this device that is decided against before the cloud's version.
+    /// What is decided against before the cloud's version.
     package var side: EditBase.Side?
     /// The version that the edit was made on, if it was lost with its zone.
     package var lost: EditBase.Lost?

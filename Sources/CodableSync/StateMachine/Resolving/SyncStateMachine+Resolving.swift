@@ -34,7 +34,8 @@ extension SyncStateMachine {
             let item = result.item
             // Ignored: the contents were replaced in the meantime. If there is still a conflict, it is
             // resolved again.
-            guard let record = state[item.key], record.isInConflict, record.known?.handle == item.server
+            guard let record = state[item.key], record.isInConflict, record.known?.handle == item.server,
+                record.pending?.on.sides.last == item.side
             else { continue }
             entries.append(
                 .resolving(
@@ -142,6 +143,7 @@ extension SyncState {
         )
         if let side = pending.on.sides.last {
             item.side = side
+            item.lost = side.ancestor == nil ? pending.on.lost : nil
             item.ancestor = side.ancestor == nil ? nil : side.edit
             item.contested = side.ancestor
         } else if pending.base == nil {

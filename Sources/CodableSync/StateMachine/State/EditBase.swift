@@ -23,19 +23,29 @@ package struct EditBase: Equatable, Sendable {
         }
     }
 
-    /// What this device showed before the edit, which was made without having seen all of it: the resolver decides
-    /// between the two.
+    /// What the edit was made without having seen all of it, and must be decided against: what this device showed
+    /// before, or a version that was lost with its zone.
     package struct Side: Equatable, Sendable {
         package var edit: ContentHandle
-        /// Field values of the common ancestor that differ from those in the side; `nil` if there is no ancestor.
+        /// Field values of the common ancestor that differ from those in the side; `nil` if the edit was made on
+        /// something else, so that it is laid over the side.
         package var ancestor: ContentHandle?
         /// The contested fields of the side itself.
         package var contested: ContentHandle?
 
-        package init(edit: ContentHandle, ancestor: ContentHandle?, contested: ContentHandle? = nil) {
+        /// Whether it is this device's own, so that the edit is later whatever their dates are.
+        package var isOwn: Bool
+
+        package init(
+            edit: ContentHandle,
+            ancestor: ContentHandle?,
+            contested: ContentHandle? = nil,
+            isOwn: Bool = false
+        ) {
             self.edit = edit
             self.ancestor = ancestor
             self.contested = contested
+            self.isOwn = isOwn
         }
 
         /// Every handle that it names.
@@ -74,6 +84,17 @@ package struct EditBase: Equatable, Sendable {
     /// Sets another version as the ancestor; fields that were contested are so no longer.
     mutating func move(to version: ContentHandle?, contested: ContentHandle? = nil) {
         origin = EditBase(version, contested: contested).origin
+    }
+
+    /// Whether all that an edit is decided against is a version that is gone with its zone.
+    func isOnlyAgainst(_ side: Side) -> Bool {
+        origin == .lost(Lost(side.edit, isUploadedAgain: false)) && sides == [side]
+    }
+
+    /// Ends the side that was decided against; the edit is made on it now if it was laid over it.
+    mutating func endSide() {
+        let side = sides.removeLast()
+        if side.ancestor == nil { origin = .lost(Lost(side.edit, isUploadedAgain: true)) }
     }
 
     /// Forgets the ancestor.

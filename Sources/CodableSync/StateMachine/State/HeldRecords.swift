@@ -34,7 +34,7 @@ package struct HeldRecords: Equatable, Sendable {
         let alone = elements.filter { $0.keys.count == 1 }.flatMap(\.keys)
         let together = elements.filter { $0.keys.count > 1 }.flatMap(\.keys)
         let former = suspects.filter { !alone.contains($0) }
-        return together.filter { !suspects.contains($0) } + former + alone
+        return together.filter { !suspects.contains($0) && !alone.contains($0) } + former + alone
     }
 
     /// Gives a stream its next element, which accepts the one before.
@@ -57,7 +57,7 @@ package struct HeldRecords: Equatable, Sendable {
     /// The records that a stream holds.
     func keys(of stream: StreamID) -> [RecordKey] { elements.first { $0.stream == stream }?.keys ?? [] }
 
-    /// Removes records that the app has accepted.
+    /// Removes records that the app has accepted, or that are gone.
     mutating func accept(_ keys: [RecordKey]) {
         if isEmpty { return }
         var accepted = RecordTable<Bool>()

@@ -77,13 +77,13 @@ extension RecordState {
                 return LocalChange(kind: kind, edited: edited, base: server)
             }
             var on = former.on
-            on.sides.removeLast()
+            on.endSide()
             on.isMerged = true
             return LocalChange(kind: kind, edited: edited, on: on)
         }
         switch resolution {
         case .confirmed: break
-        case .client where side != nil: pending?.on.sides.removeLast()
+        case .client where side != nil: pending?.on.endSide()
         case .client:
             pending?.on.move(to: server)
         case .redated(let handle, let size, let edited):
@@ -96,7 +96,7 @@ extension RecordState {
             pending?.on.isMerged = true
             undelivered = Undelivered(kind: .updated(handle), order: order)
         case .server:
-            if let side, case .save(_, let size)? = former?.kind {
+            if let side, former?.on.isOnlyAgainst(side) != true, case .save(_, let size)? = former?.kind {
                 pending = result(side.edit, size: size, edited: former?.edited)
                 if let base = former?.base { pending?.on.move(to: base, contested: side.contested) }
                 undelivered = Undelivered(kind: .updated(side.edit), order: order)

@@ -74,18 +74,16 @@ extension RecordState {
     /// version first.
     mutating func queueLost() {
         guard let lost else { return }
-        let again = EditBase.Origin.lost(EditBase.Lost(lost.handle, isUploadedAgain: true))
         if let pending {
             loseBase(isUploadedAgain: true)
             let isBasedOnIt = [lost.handle, kept?.version.handle].contains(pending.base)
             if !pending.isDeletion, pending.base == nil || !isBasedOnIt {
-                self.pending?.on.origin = again
-                let side = EditBase.Side(edit: lost.handle, ancestor: pending.on.below)
-                self.pending?.on.sides.insert(side, at: 0)
+                self.pending?.on.sides.insert(EditBase.Side(edit: lost.handle, ancestor: nil), at: 0)
             }
         } else {
             let kind = LocalChange.Kind.save(lost.handle, size: lost.size)
-            pending = LocalChange(kind: kind, edited: lost.modified, on: EditBase(again))
+            let on = EditBase(.lost(EditBase.Lost(lost.handle, isUploadedAgain: true)))
+            pending = LocalChange(kind: kind, edited: lost.modified, on: on)
         }
         server = .none
         kept = nil

@@ -122,6 +122,7 @@ package struct SyncState: Sendable {
         place(key, in: \.deliveryQueue, from: before, to: after) { $0.undelivered != nil }
         place(key, in: \.tooNewQueue, from: before, to: after) { $0.isTooNew }
         noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
+        if after == nil, !held.isEmpty { changeHeld { $0.accept([key]) } }
     }
 
     /// Changes a record, and sets the type that an entry gives; `nil` leaves the type unchanged.

@@ -180,7 +180,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").delivered, [item("A", updated: 1)])
         machine.run(.signal(.accountChanged))
         _ = answer(.noAccount)
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [.held([])])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).marks, [.replayed])
         machine.run(.delivery(.streamRequested(1)))
         machine.run(.signal(.accountChanged))

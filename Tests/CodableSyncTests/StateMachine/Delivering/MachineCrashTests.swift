@@ -48,6 +48,39 @@ final class MachineCrashTests: MachineTestCase {
         XCTAssertTrue(machine.state.held.isEmpty)
     }
 
+    /// Streams have the same numbers in each process.
+    func testARecordThatTheNextProcessHasAcceptedIsNoSuspect() {
+        fetch(0..<1, token: "1")
+        machine.run(.delivery(.streamRequested(1)))
+        machine = restarted()
+        machine.goOnline()
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered.map(\.name), ["N0"])
+        machine.run(.delivery(.streamRequested(1)))
+        XCTAssertEqual(machine.fetch([.init("N5", 9)], token: "2").delivered.map(\.name), ["N5"])
+        XCTAssertEqual(machine.state.held.allSuspects, ["N5"])
+    }
+
+    /// A slower loop accepts what the quicker one holds a newer version of.
+    func testAcceptingAnOlderChangeLeavesTheNewerOneSuspect() {
+        fetch(0..<1, token: "1")
+        for stream in [1, 2] as [StreamID] { machine.run(.delivery(.streamRequested(stream))) }
+        machine.run(.delivery(.streamRequested(1)))
+        machine.fetch([.init("N0", 9)], token: "2")
+        machine.run(.delivery(.streamRequested(2)))
+        XCTAssertTrue(machine.state.held.elements.contains { $0.stream == 1 && $0.keys == ["N0"] })
+    }
+
+    func testARemovedRecordIsNotHeld() {
+        machine = .synced { $0.removesOnSignOut = true }
+        fetch(0..<2, token: "1")
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamEnded(1)))
+        XCTAssertFalse(machine.state.held.isEmpty)
+        var state = machine.state
+        state.apply(.fact(.removed))
+        XCTAssertTrue(state.held.isEmpty)
+    }
+
     /// The loop may have thrown over it; the app gets it alone if it is ended now, until it has accepted it.
     func testWhatALoopHeldWhenItEndedIsSuspectUntilItIsAccepted() {
         fetch(0..<2, token: "1")

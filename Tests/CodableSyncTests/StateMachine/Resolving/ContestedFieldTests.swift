@@ -81,9 +81,12 @@ final class ContestedFieldTests: XCTestCase {
             XCTAssertEqual(state["A"]?.lost, known)
             let other = KnownVersion(changeTag: "2", handle: ContentHandle(4), hash: 2, modified: nil)
             state.apply(.fetched(name: "A", other))
+            let former = base.below.map { EditBase.Origin.lost(EditBase.Lost($0, isUploadedAgain: false)) }
+            let side = EditBase.Side(edit: known.handle, ancestor: nil)
+            XCTAssertEqual(state["A"]?.pending?.on, EditBase(former ?? .nothing, sides: [side]))
+            state.apply(.resolved(name: "A", client: 2, server: 4, .client))
             let lost = EditBase.Lost(known.handle, isUploadedAgain: true)
-            let side = EditBase.Side(edit: known.handle, ancestor: base.below)
-            XCTAssertEqual(state["A"]?.pending?.on, EditBase(.lost(lost), sides: [side]))
+            XCTAssertEqual(state["A"]?.pending?.on, EditBase(.lost(lost)))
         }
     }
 
@@ -110,6 +113,26 @@ final class ContestedFieldTests: XCTestCase {
             XCTAssertEqual(state["A"]?.pending?.on.contested, contested)
             XCTAssertEqual(state["A"]?.pending?.on.sides, [])
         }
+    }
+
+    /// The draft was all that was left of the record.
+    func testAResolverThatDropsADraftInADeletedZoneKeepsTheDeletion() {
+        var state = makeState()
+        state.apply(.zoneLost(.deleted))
+        state.apply(.resolved(name: "A", client: 2, server: nil, .server))
+        XCTAssertNil(state["A"]?.pending)
+        XCTAssertEqual(state["A"]?.undelivered?.kind, .deleted)
+    }
+
+    /// The zone was lost while the resolver decided against the cloud.
+    func testADecisionIsDroppedIfThereIsAnotherOneBeforeItNow() {
+        var harness = MachineHarness(state: makeState { $0.server = .none })
+        let asked = harness.run(.calls(.start)).conflicts
+        XCTAssertEqual(asked.map(\.side), [nil])
+        guard let item = asked.first else { return }
+        harness.machine.context.state.change("A") { $0.loseVersions() }
+        harness.run(.reconciled([Reconciled(item: item, resolution: .client, wasAsked: true)]))
+        XCTAssertEqual(harness.state["A"]?.pending?.on.sides, [.init(edit: 1, ancestor: 3)])
     }
 
     /// The base moves to the confirmed version, and the contested fields do not change.
