@@ -60,9 +60,9 @@ func makePool(in folder: URL, isFlushed: Bool) throws -> DatabasePool {
     return pool
 }
 
-/// 50 000 landmarks that are synced, and the same in SQLite, made once.
+/// 20 000 landmarks that are synced, and the same in SQLite, made once.
 struct ManyLandmarks {
-    static let count = 50_000
+    static let count = 20_000
 
     let folder: URL
 

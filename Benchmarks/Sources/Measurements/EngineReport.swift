@@ -12,8 +12,8 @@ package struct EngineReport {
         (id: "upload-10000-at-once", title: "upload 10 000 in one call, flushed"),
         (id: "sync-10000", title: "sync 10 000"),
         (id: "fetch-and-deliver-10000", title: "fetch 10 000 and deliver them"),
-        (id: "open-50000-and-read-one", title: "open 50 000, read one"),
-        (id: "open-50000-and-read-all", title: "open 50 000, read all"),
+        (id: "open-20000-and-read-one", title: "open 20 000, read one"),
+        (id: "open-20000-and-read-all", title: "open 20 000, read all"),
     ]
 
     package init(_ timings: Timings) { self.timings = timings }
