@@ -30,10 +30,13 @@ extension DeliveryMachine {
     /// Stores what streams hold, behind the suspects of the former process, unless the disk refuses it.
     mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
         if entries.isEmpty || isDiskRefusing { return }
-        let suspects = context.state.held.allSuspects
-        let former: [JournalEntry] = hasFormerElements ? [.delivering(.suspected(suspects))] : []
-        hasFormerElements = false
-        context.append(former + entries, by: .delivering)
+        var entries = entries
+        if hasFormerElements {
+            // Before anything replaces what the former process's streams held.
+            entries.insert(.delivering(.suspected(context.state.held.allSuspects)), at: 0)
+            hasFormerElements = false
+        }
+        context.append(entries, by: .delivering)
     }
 
     /// Stores which records a stream holds from now on; if there are none, it has accepted its last element.

@@ -8,7 +8,8 @@ package struct EditBase: Equatable, Sendable {
         /// The contested field values of the ancestor differ from those in the version: the cloud had changed these
         /// fields already, so they are in conflict.
         case version(ContentHandle, contested: ContentHandle?)
-        /// A version that was lost with its zone, or is that version: no ancestor, but it tells what was edited.
+        /// A version that was lost with its zone, which the edit may be itself: no ancestor, but it tells what was
+        /// edited.
         case lost(Lost)
     }
 

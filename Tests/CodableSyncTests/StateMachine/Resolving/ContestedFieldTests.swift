@@ -115,6 +115,19 @@ final class ContestedFieldTests: XCTestCase {
         }
     }
 
+    /// The server has refused the lost version twice, the second time beside the parked edit.
+    func testALostVersionIsTriedAgainWhenTheEditBesideItIsDiscarded() {
+        let reason = ParkReason(kind: .resolverFailed, message: "")
+        var state = makeState { record in
+            record.server = .lost(known, isRefused: true)
+            record.pending?.parked = reason
+        }
+        XCTAssertEqual(state["A"]?.isSendable, false)
+        state.apply(.discarded(name: "A"))
+        XCTAssertNil(state["A"]?.pending)
+        XCTAssertEqual(state["A"]?.isSendable, true)
+    }
+
     /// The draft was all that was left of the record.
     func testAResolverThatDropsADraftInADeletedZoneKeepsTheDeletion() {
         var state = makeState()
