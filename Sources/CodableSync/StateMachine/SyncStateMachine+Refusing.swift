@@ -13,20 +13,20 @@ extension SyncStateMachine {
     ///   - inputs: The inputs.
     ///   - failure: Why the turn could not be stored.
     ///   - now: The current time.
-    ///   - store: Stores changes, and returns why they could not be stored, if so.
+    ///   - store: Stores changes, which leave a state, and returns why they could not be stored, if so.
     /// - Returns: What to do; everything that it depends on is stored.
     package mutating func takeAgain(
         _ inputs: [SyncInput],
         after failure: JournalFailure,
         at now: Moment,
-        storing store: (TurnChanges) -> JournalFailure?
+        storing store: (TurnChanges, SyncState) -> JournalFailure?
     ) -> [SyncAction] {
         // A single input is not tried again at once.
         var known = inputs.count == 1 ? failure : nil
-        func tryStoring(_ changes: TurnChanges) -> JournalFailure? {
+        func tryStoring(_ changes: TurnChanges, _ state: SyncState) -> JournalFailure? {
             if changes.isEmpty { return nil }
             defer { known = nil }
-            return known ?? store(changes)
+            return known ?? store(changes, state)
         }
         var actions: [SyncAction] = []
         var refused = Refusals()
@@ -35,7 +35,7 @@ extension SyncStateMachine {
             let failure = failureBefore(input, refused)
             handle(input, at: now)
             let changes = context.takeChanges()
-            if let failure = failure ?? tryStoring(changes) {
+            if let failure = failure ?? tryStoring(changes, state) {
                 let wait = context.serverWait
                 self = before
                 context.now = now
@@ -67,14 +67,16 @@ extension SyncStateMachine {
         var last: JournalFailure?
     }
 
-    private mutating func advanceAgain(storing store: (TurnChanges) -> JournalFailure?) -> [SyncAction] {
+    private mutating func advanceAgain(storing store: (TurnChanges, SyncState) -> JournalFailure?)
+        -> [SyncAction]
+    {
         // What could not be stored waits, so each kind of work begins at most once.
         while true {
             let before = self
             advance()
             let writers = context.log.writers
             let changes = context.takeChanges()
-            guard let failure = store(changes) else { return context.takeActions() }
+            guard let failure = store(changes, state) else { return context.takeActions() }
             self = before
             for writer in writers { refuse(writer, failure) }
             tellRefusal(failure)

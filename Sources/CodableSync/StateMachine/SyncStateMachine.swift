@@ -85,6 +85,9 @@ package struct SyncStateMachine: Sendable {
         case .delivery(let input):
             delivering.takeStored()
             delivering.take(input, &context)
+            if case .undecodable(_, let changes, _) = input {
+                takeDecodeFailed(changes.compactMap(\.lostVersion))
+            }
         case .timePassed: passTime()
         case .signal(let signal): receive(signal)
         case .limitsChanged(let limits): receive(limits)

@@ -75,70 +75,83 @@ extension JSONStateStore {
         }
     }
 
-    /// Directs later entries to a new file; the returned closure writes one snapshot of the other files.
+    /// Directs later lines to a new file; the returned closure writes one snapshot in place of the other files.
     ///
-    /// Nothing is appended meanwhile, so that each line is in both the frozen files and the frozen index or in
-    /// neither. Must be called on the queue of compactions.
+    /// Nothing is appended meanwhile, so that the state, the index and the files are of the same moment. Must be
+    /// called on the queue of compactions.
     private func beginCompaction() throws -> @Sendable () throws -> Void {
-        let (frozen, layer) = try writing.withLock { _ in
-            (try log.beginCompaction(), index.withLock { $0.freeze() })
+        let (begun, stored, layer, index) = try stored.withLock { stored in
+            let begun = try log.beginCompaction()
+            return self.index.withLock { index in (begun, stored, index.freeze(), index) }
         }
         return { [self] in
-            let positions: [ContentHandle: LogPosition]
+            let places: [JournalLine.Place]
             let compacted: CompactedLog
             do {
-                var fold = JournalFold(owner: headerUser)
-                try frozen.replay { line, position in
-                    let wasReported = unreadable.contains(position)
-                    try fold.takeAgain(Array(line), at: position, wasReported: wasReported)
-                }
-                positions = try writeSnapshot(of: fold, to: frozen)
-                compacted = try frozen.finish()
+                let contents = try begun.appendRows(of: stored, index)
+                places = contents.places
+                compacted = try begun.finish(rear: contents.positions)
             } catch {
-                try frozen.cancel()
+                try begun.cancel()
                 throw error
             }
             // The snapshot is valid from here on, even if a replaced file cannot be removed. The log learns
             // of it before the index, so that positions in it are readable as soon as the index has them.
             let finished = Result { try log.finishCompaction(compacted) }
-            index.withLock { $0.replace(frozenAt: layer, by: positions) }
+            let snapshot = SnapshotPlaces(places, behind: compacted.rear)
+            self.index.withLock { $0.replace(frozenAt: layer, by: snapshot) }
             try finished.get()
         }
     }
+}
 
-    private func writeSnapshot(
-        of fold: JournalFold,
-        to frozen: LogCompaction
-    ) throws -> [ContentHandle: LogPosition] {
-        var positions: [ContentHandle: LogPosition] = [:]
-        let state = fold.state
+/// What the lines of the journal give.
+struct StoredState: Sendable {
+    var state: SyncState
+    /// The highest handle in use.
+    var lastHandle: UInt64
+}
+
+extension LogCompaction {
+    /// Writes the rows of a state into the snapshot.
+    ///
+    /// - Returns: Where the contents that they name will stand, and where they are now.
+    fileprivate func appendRows(
+        of stored: StoredState,
+        _ index: ContentIndex
+    ) throws -> (places: [JournalLine.Place], positions: [LogPosition]) {
+        let state = stored.state
         let listing = state.zones.numbers.map { state.zone($0).listing }.max() ?? 0
-        guard max(state.summary.deliveryOrder, listing, fold.lastHandle) < JSONReader.counterLimit else {
+        guard max(state.summary.deliveryOrder, listing, stored.lastHandle) < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for what is to be stored.")
         }
-        let first = JournalLine.make(.row(.summary(state.summary)), lastHandle: fold.lastHandle)
-        _ = try frozen.append(first.bytes, isAlone: true)
-        if !state.held.isEmpty { _ = try frozen.append(JournalLine.make(.row(.held(state.held))).bytes) }
+        let first = JournalLine.make(.row(.summary(state.summary)), lastHandle: stored.lastHandle)
+        _ = try append(first, isAlone: true)
+        if !state.held.isEmpty { _ = try append(JournalLine.make(.row(.held(state.held)))) }
         for number in state.zones.numbers {
-            let line = JournalLine.make(.row(.zone(number, state.zone(number))))
-            _ = try frozen.append(line.bytes, isAlone: true)
+            _ = try append(JournalLine.make(.row(.zone(number, state.zone(number)))), isAlone: true)
         }
         for note in state.notes.suffix(SyncState.maximumNotes) {
-            _ = try frozen.append(JournalLine.make(.row(.note(note))).bytes)
+            _ = try append(JournalLine.make(.row(.note(note))))
         }
+        var places: [JournalLine.Place] = []
+        var positions: [LogPosition] = []
+        var offset: UInt64 = 0
         for key in state.sortedKeys(of: nil) {
             guard let record = state[key] else { continue }
-            var contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = []
-            for handle in record.handles where positions[handle] == nil {
-                guard let position = fold.positions[handle] else { continue }
-                contents.append((handle, { [bytes = try log.read(position)] in $0.raw(bytes) }))
+            let first = places.count
+            for handle in record.handles {
+                // Damage may have taken it.
+                guard let position = index[handle] else { continue }
+                places.append(JournalLine.Place(handle: handle, offset: offset, length: position.length))
+                positions.append(position)
+                offset += UInt64(position.length) + 1
             }
             let row = StateLine.row(.record(key, type: state.recordType(of: key), record))
-            let line = JournalLine.make(row, contents: contents)
+            let line = JournalLine.make(row, places: Array(places[first...]))
             // A pending edit exists nowhere else, so it gets a group of its own.
-            let position = try frozen.append(line.bytes, isAlone: record.pending != nil)
-            for place in line.places { positions[place.handle] = position.part(place.range) }
+            _ = try append(line, isAlone: record.pending != nil)
         }
-        return positions
+        return (places, positions)
     }
 }

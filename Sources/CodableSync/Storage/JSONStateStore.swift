@@ -7,7 +7,7 @@ import RecordCoding
 package final class JSONStateStore: StateStore {
     private static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
-    package static var version: UInt64 { 4 }
+    package static var version: UInt64 { 5 }
     /// The default minimum size for a compaction.
     package static var compactionSize: UInt64 { 4 << 20 }
 
@@ -30,31 +30,19 @@ package final class JSONStateStore: StateStore {
     let compactionSize: UInt64
     /// The label of new files.
     private let label: Locked<StateLabel>
-    /// The user in the headers.
-    let headerUser: String?
     let index: Locked<ContentIndex>
-    /// Lines that were unusable and reported at the opening; a compaction may omit only these.
-    let unreadable: Set<LogPosition>
-    /// Held while lines are appended, and while a compaction begins.
-    let writing = Locked(())
+    /// What the lines so far give; held while lines are appended, and while a compaction begins.
+    let stored: Locked<StoredState>
     let compaction = Locked(CompactionState())
     /// Runs compactions one at a time; closing waits for the last one.
     let compactionQueue = DispatchQueue(label: "CodableSync.compaction", qos: .utility)
 
-    private init(
-        log: JSONLog,
-        index: ContentIndex,
-        unreadable: Set<LogPosition>,
-        compactionSize: UInt64,
-        label: StateLabel,
-        headerUser: String?
-    ) {
+    private init(log: JSONLog, fold: JournalFold, compactionSize: UInt64, label: StateLabel) {
         self.log = log
-        self.unreadable = unreadable
         self.compactionSize = compactionSize
         self.label = Locked(label)
-        self.headerUser = headerUser
-        self.index = Locked(index)
+        index = Locked(fold.index(behind: log.rear))
+        stored = Locked(StoredState(state: fold.state, lastHandle: fold.lastHandle))
     }
 
     /// Opens the journal in a directory, and reads the state from it.
@@ -80,20 +68,17 @@ package final class JSONStateStore: StateStore {
         var fold = JournalFold(identity: identity)
         // A new log is created for this user; an existing log names its own user.
         var label = StateLabel(identity: identity, user: user)
-        var headerUser: String?
-        var unreadable: Set<LogPosition> = []
         let membership = LogMembership(newLog: newLog) { headers in
             let judged = try StateMembership(identity: identity, expectedUser: user).judge(headers)
             label = judged.label
-            headerUser = label.user
-            fold = JournalFold(owner: headerUser, identity: identity)
+            fold = JournalFold(owner: label.user, identity: identity)
             return judged.foreignFiles
         } label: {
             label.identity = label.identity ?? fold.state.summary.identity
             label.user = fold.state.summary.user ?? label.user
             return label.encoded
         }
-        let (log, recovery) = try JSONLog.open(
+        var (log, recovery) = try JSONLog.open(
             directory: directory,
             fileSystem: fileSystem,
             format: format,
@@ -102,7 +87,7 @@ package final class JSONStateStore: StateStore {
             membership: membership
         ) { line, position in
             do {
-                let problems = try fold.take(Array(line), at: position)
+                let problems = try fold.take(line, at: position)
                 if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
             } catch let foreign as ForeignState {
                 throw foreign
@@ -110,19 +95,18 @@ package final class JSONStateStore: StateStore {
                 let file = directory.appending(path: LogFileName(identifier: position.file).text)
                 throw NewerEntry(path: file, offset: position.offset, kind: kind)
             } catch {
-                unreadable.insert(position)
                 let reason = error is JSONError ? "\(error) of the line" : "\(error)"
                 throw (error as? UnreadableLine) ?? UnreadableLine(reason)
             }
         }
-        let store = JSONStateStore(
-            log: log,
-            index: ContentIndex(fold.positions),
-            unreadable: unreadable,
-            compactionSize: compactionSize,
-            label: label,
-            headerUser: headerUser
-        )
+        // What exists nowhere else is checked now, other contents when they are read.
+        for position in recovery.isDamaged ? [] : fold.positionsOfEdits(behind: log.rear) {
+            if try log.read(position).withUnsafeBytes({ JournalLine.isWhole($0) }) { continue }
+            recovery.damages.append(try log.setAside(position))
+        }
+        // Where lines are damaged, it must be known which contents are left.
+        if recovery.isDamaged { try log.visitRear { fold.takeFromRear($0, at: $1) } }
+        let store = JSONStateStore(log: log, fold: fold, compactionSize: compactionSize, label: label)
         return Opened(
             store: store,
             state: fold.state,
@@ -133,33 +117,30 @@ package final class JSONStateStore: StateStore {
         )
     }
 
-    package func append(_ batches: [JournalBatch]) throws {
-        var groups: [LogGroup] = []
-        var places: [[JournalLine.Place]] = []
+    package func append(_ batch: JournalBatch, leaving state: SyncState) throws {
         do {
-            for batch in batches {
-                if let handle = batch.contents.keys.max(), handle.number >= ContentHandle.limit {
-                    throw JournalFailure.unreadable("There is no number left for what is to be stored.")
-                }
-                var group = LogGroup()
-                // Contents are written once.
-                var contents = index.withLock { index in batch.contents.filter { index[$0.key] == nil } }
-                for stated in batch.lines {
-                    let line = Self.line(of: stated, taking: &contents)
-                    try group.append(line.bytes)
-                    places.append(line.places)
-                }
-                groups.append(group)
+            let last = batch.contents.keys.max() ?? ContentHandle(0)
+            guard last.number < ContentHandle.limit else {
+                throw JournalFailure.unreadable("There is no number left for what is to be stored.")
             }
-            try writing.withLock { _ in
-                let positions = try log.commit(groups, flush: batches.contains { $0.flush })
+            var group = LogGroup()
+            for line in batch.lines { try group.append(JournalLine.make(line)) }
+            // Contents are written once.
+            let contents = index.withLock { index in batch.contents.filter { index[$0.key] == nil } }
+            let handles = contents.keys.sorted()
+            for handle in handles {
+                if let record = contents[handle] { try group.append(JournalLine.make(handle, record)) }
+            }
+            try stored.withLock { stored in
+                let positions = try log.commit(group, flush: batch.flush)
                 index.withLock { index in
-                    for (position, places) in zip(positions, places) {
-                        for place in places { index[place.handle] = position.part(place.range) }
+                    for (handle, position) in zip(handles, positions.suffix(handles.count)) {
+                        index[handle] = position
                     }
                 }
+                stored = StoredState(state: state, lastHandle: max(stored.lastHandle, last.number))
             }
-            for batch in batches { relabel(after: batch.lines) }
+            relabel(after: batch.lines)
         } catch let failure as JournalFailure {
             throw failure
         } catch let error as FileError {
@@ -185,25 +166,12 @@ package final class JSONStateStore: StateStore {
         }
     }
 
-    private static func line(
-        of line: StateLine,
-        taking contents: inout [ContentHandle: Record]
-    ) -> (bytes: [UInt8], places: [JournalLine.Place]) {
-        if contents.isEmpty { return JournalLine.make(line) }
-        let named = line.handles.compactMap { handle in
-            contents.removeValue(forKey: handle).map { record in
-                (handle: handle, write: { (json: inout JSONWriter) in json.contents(record) })
-            }
-        }
-        return JournalLine.make(line, contents: named)
-    }
-
     package func load(_ handles: [ContentHandle]) throws -> StoredContents {
         var contents = StoredContents()
         for handle in handles {
             guard let bytes = try read(handle) else { continue }
             do {
-                contents.records[handle] = try JournalLine.record(inContents: bytes)
+                contents.records[handle] = try JournalLine.record(of: handle, in: bytes)
             } catch {
                 contents.unreadable[handle] = "The stored contents cannot be read: \(error)"
             }

@@ -12,22 +12,15 @@ package struct NewerEntry: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Thrown for a stored line that has become unusable.
-struct UnusableLine: Error, CustomStringConvertible {
-    var position: LogPosition
-    var reason: String
-
-    var description: String {
-        let file = LogFileName(identifier: position.file).text
-        return
-            "\(file) has a line at byte \(position.offset) that cannot be used: \(reason.withoutPeriod). The files stay as they are."
-    }
-}
-
 /// The result of applying the journal's lines: the state, and the positions of the contents.
 struct JournalFold {
     private(set) var state = SyncState()
-    private(set) var positions: [ContentHandle: LogPosition] = [:]
+    /// The positions of contents that were read.
+    private var positions: [ContentHandle: LogPosition] = [:]
+    /// Where the snapshot has contents.
+    private var places: [JournalLine.Place] = []
+    /// Whether the lines behind the groups of the snapshot were read, because there is damage.
+    private var isRearRead = false
     private(set) var lastHandle: UInt64 = 0
 
     /// The user in the headers of the files, if any.
@@ -53,26 +46,69 @@ struct JournalFold {
     /// - Returns: Messages about parts of the line that had to be left out.
     /// - Throws: ``JournalLineError`` or `JSONError`; the line has no effect then. `ForeignState` if the state belongs to
     ///   something else.
-    mutating func take(_ bytes: [UInt8], at position: LogPosition) throws -> [String] {
-        let line = try JournalLine.parse(bytes)
-        for (handle, _) in line.contents where positions[handle] != nil {
+    mutating func take(_ line: UnsafeRawBufferPointer, at position: LogPosition) throws -> [String] {
+        if let handle = JournalLine.handle(of: line) {
             // Contents are written only once, so a repetition is a line that was copied to another place.
-            throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
+            guard positions[handle] == nil else {
+                throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
+            }
+            guard JournalLine.isWhole(line) else { throw JournalLineError.damagedContents }
+            try use(handle.number)
+            positions[handle] = position
+            return []
         }
+        let line = try JournalLine.parse(Array(line))
         try checkOwner(line.line, at: position)
-        // A snapshot's summary has no line before it.
-        guard line.highestHandle <= max(lastHandle, line.lastHandle) + Self.longestJump else {
-            throw JournalLineError.malformed("its handle is too far from those before it")
-        }
         // Not of a line that is left out.
         try checkIdentity(line.line)
-        for (handle, range) in line.contents { positions[handle] = position.part(range) }
-        lastHandle = max(lastHandle, line.highestHandle)
+        // A snapshot's summary has no line before it.
+        lastHandle = max(lastHandle, line.lastHandle)
+        try use(line.highestHandle)
+        places += line.places
         state.apply(line: line.line)
         state.forgetWhatChanged()
         keepOwner()
         return line.problems
     }
+
+    private mutating func use(_ handle: UInt64) throws(JournalLineError) {
+        guard handle <= lastHandle + Self.longestJump else {
+            throw .malformed("its handle is too far from those before it")
+        }
+        lastHandle = max(lastHandle, handle)
+    }
+
+    /// Takes contents from behind the groups of a snapshot, if they are whole.
+    mutating func takeFromRear(_ line: UnsafeRawBufferPointer, at position: LogPosition) {
+        isRearRead = true
+        guard JournalLine.isWhole(line), let handle = JournalLine.handle(of: line), positions[handle] == nil
+        else { return }
+        positions[handle] = position
+    }
+
+    /// Where the snapshot has contents of edits, and of versions that the cloud has lost.
+    ///
+    /// - Parameter rear: The lines behind the groups of the snapshot.
+    func positionsOfEdits(behind rear: (file: UInt32, range: Range<UInt64>)?) -> [LogPosition] {
+        if places.isEmpty { return [] }
+        let index = index(behind: rear)
+        let queues = [state.sendQueue, state.conflictQueue, state.parkedQueue]
+        return queues.flatMap(\.keys).flatMap { key in
+            (state[key]?.handles ?? []).filter { positions[$0] == nil }.compactMap { index[$0] }
+        }
+    }
+
+    /// Where the contents are.
+    ///
+    /// - Parameter rear: The lines behind the groups of the snapshot.
+    func index(behind rear: (file: UInt32, range: Range<UInt64>)?) -> ContentIndex {
+        guard let rear, !isRearRead else { return ContentIndex(positions) }
+        let start = LogPosition(file: rear.file, offset: rear.range.lowerBound, length: 0)
+        return ContentIndex(positions, snapshot: SnapshotPlaces(places, behind: start))
+    }
+
+    /// Whether contents are stored; only after damage.
+    func isStored(_ handle: ContentHandle) -> Bool { positions[handle] != nil }
 
     private func checkIdentity(_ line: StateLine) throws {
         guard case .row(.summary(let summary)) = line, let identity,
@@ -102,35 +138,11 @@ struct JournalFold {
 
     /// The largest plausible gap between handles, which are consecutive; a larger one is damage.
     private static var longestJump: UInt64 { 1 << 48 }
-
-    /// Applies a line that was read or written before.
-    ///
-    /// - Parameters:
-    ///   - bytes: The line.
-    ///   - position: Its position.
-    ///   - wasReported: Whether it was unusable at the opening, so that its unusable part is left out again.
-    /// - Throws: ``UnusableLine`` if a line that was usable before no longer is, so that no snapshot may
-    ///   replace it.
-    mutating func takeAgain(_ bytes: [UInt8], at position: LogPosition, wasReported: Bool) throws {
-        do {
-            let problems = try take(bytes, at: position)
-            if problems.isEmpty || wasReported { return }
-            throw UnusableLine(position: position, reason: problems.joined(separator: "; "))
-        } catch  where wasReported {
-            return
-        } catch let error as UnusableLine {
-            throw error
-        } catch {
-            throw UnusableLine(position: position, reason: "\(error)")
-        }
-    }
 }
 
 extension JournalLine.Parsed {
-    /// The highest handle that the line stores, names, or gives as the last one.
+    /// The highest handle that the line names, or gives as the last one.
     fileprivate var highestHandle: UInt64 {
-        let stored = contents.lazy.map(\.0.number).max() ?? 0
-        let named = line.handles.lazy.map(\.number).max() ?? 0
-        return max(stored, named, lastHandle)
+        max(line.handles.lazy.map(\.number).max() ?? 0, lastHandle)
     }
 }

@@ -8,6 +8,8 @@ enum JournalLineError: Error, Equatable {
     /// The line is of a kind that only a newer version writes.
     case unknownKind(String)
     case malformed(String)
+
+    static let damagedContents = malformed("the checksum of the contents does not hold")
 }
 
 extension JournalLineError: CustomStringConvertible {
@@ -20,17 +22,18 @@ extension JournalLineError: CustomStringConvertible {
 }
 
 extension JournalLine {
-    /// A parsed line, and the places of the contents that it introduces.
+    /// A parsed line.
     struct Parsed {
         var line: StateLine
-        var contents: [(ContentHandle, Range<Int>)] = []
+        /// Where the snapshot has the contents that the row names.
+        var places: [Place] = []
         /// The highest handle in use before the line; 0 if the line does not say.
         var lastHandle: UInt64 = 0
         /// Messages about parts of the line that had to be left out because they cannot be read.
         var problems: [String] = []
     }
 
-    /// Reads a line, and notes only the places of its contents.
+    /// Reads a line with a row or fact.
     ///
     /// Unknown members are skipped if the line has a known row or fact.
     ///
@@ -40,12 +43,12 @@ extension JournalLine {
         var head = Head()
         var line: StateLine?
         var unknown: String?
-        var parsed = (contents: [(ContentHandle, Range<Int>)](), lastHandle: UInt64(0), problems: [String]())
+        var parsed = (places: [Place](), lastHandle: UInt64(0), problems: [String]())
         try json.members { json, key in
             switch key {
             case "zone": head.zone = try json.zoneNumber()
             case "name": head.name = ExactName(try json.string())
-            case "contents": parsed.contents = try readContents(&json)
+            case "places": parsed.places = try json.rows { try $0.place() }
             case "lastHandle":
                 parsed.lastHandle =
                     try json.unlessMalformed(key, &parsed.problems) { try $0.counter() } ?? 0
@@ -62,7 +65,7 @@ extension JournalLine {
         if let line {
             return Parsed(
                 line: line,
-                contents: parsed.contents,
+                places: parsed.places,
                 lastHandle: parsed.lastHandle,
                 problems: parsed.problems
             )
@@ -70,19 +73,18 @@ extension JournalLine {
         throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no row or fact")
     }
 
-    private static func readContents(_ json: inout JSONReader) throws -> [(ContentHandle, Range<Int>)] {
-        try json.array { json in
-            try json.beginArray()
-            let handle = try json.element { try $0.handle() }
-            var range = try json.element { try $0.rawValue() }
-            var hasNames = false
-            while try json.nextElement() {
-                let end = try json.rawValue().upperBound
-                if !hasNames { range = range.lowerBound..<end }
-                hasNames = true
-            }
-            return (handle, range)
+}
+
+extension JSONReader {
+    /// Reads the elements of a row with a handle, an offset and a length.
+    fileprivate mutating func place() throws -> JournalLine.Place {
+        let handle = try element { try $0.handle() }
+        let offset = try element { try $0.counter() }
+        guard let length = UInt32(exactly: try element { try $0.uint() }), length <= LogMarks.maximumLine
+        else {
+            throw JournalLineError.malformed("a place is too long")
         }
+        return JournalLine.Place(handle: handle, offset: offset, length: length)
     }
 }
 

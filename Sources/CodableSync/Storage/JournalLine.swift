@@ -1,52 +1,47 @@
 import RecordCoding
 
-import struct Foundation.Date
-
-/// The lines of the journal, with one row or fact each: the zone and the record's name come first, and new contents
-/// last.
+/// The lines of the journal: rows and facts, and the contents that rows name.
 ///
-/// `{"zone":1,"name":"Q90","record":{"type":"Place","pending":{"save":17,"size":450}},"contents":[[17,{…}]]}`
+/// `{"zone":1,"name":"Q90","record":{"type":"Place","pending":{"save":17,"size":450}}}`
 ///
-/// A row of contents has a handle, a record, and the names of its encrypted fields if it has any.
+/// In a journal, contents follow the rows of their group. In a snapshot, they stand behind all groups, and a row says
+/// where, so that an opening reads rows only: `"places":[[17,20480,450]]` has a handle, the offset behind the last
+/// group, and the length.
 enum JournalLine {
-    /// The place of a handle's contents in a line.
-    typealias Place = (handle: ContentHandle, range: Range<Int>)
+    /// Where a snapshot has contents.
+    struct Place: Equatable {
+        var handle: ContentHandle
+        /// The offset behind the last group.
+        var offset: UInt64
+        /// The length of the line, without its newline.
+        var length: UInt32
+    }
 
-    /// Creates a line with the contents that it introduces.
+    /// Creates a line.
     ///
     /// - Parameters:
     ///   - line: The row or fact.
-    ///   - contents: The handles, and closures that write their contents.
+    ///   - places: Where the snapshot has the contents that the row names.
     ///   - lastHandle: The highest handle in use; `nil` if earlier lines show it.
-    /// - Returns: The line, and the places of the contents in it.
-    static func make(
-        _ line: StateLine,
-        contents: [(handle: ContentHandle, write: (inout JSONWriter) -> Void)] = [],
-        lastHandle: UInt64? = nil
-    ) -> (bytes: [UInt8], places: [Place]) {
+    static func make(_ line: StateLine, places: [Place] = [], lastHandle: UInt64? = nil) -> [UInt8] {
         var json = JSONWriter(reserving: 512)
-        var places: [Place] = []
         json.beginObject()
         write(line, to: &json)
         if let lastHandle {
             json.key("lastHandle")
             json.uint(lastHandle)
         }
-        if !contents.isEmpty {
-            json.key("contents")
-            json.beginArray()
-            for (handle, write) in contents {
+        if !places.isEmpty {
+            json.key("places")
+            json.array(places) { json, place in
                 json.beginArray()
-                json.handle(handle)
-                // One byte further, because of the comma before the contents.
-                let start = json.bytes.count + 1
-                write(&json)
-                places.append((handle, start..<json.bytes.count))
+                json.handle(place.handle)
+                json.uint(place.offset)
+                json.uint(UInt64(place.length))
                 json.endArray()
             }
-            json.endArray()
         }
         json.endObject()
-        return (json.bytes, places)
+        return json.bytes
     }
 }

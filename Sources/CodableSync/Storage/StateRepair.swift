@@ -10,13 +10,12 @@ enum StateRepair {
     /// - Returns: The entries to store and apply.
     static func entries(for fold: JournalFold) -> [JournalEntry] {
         let state = fold.state
-        let isStored = { (handle: ContentHandle) in fold.positions[handle] != nil }
         var entries: [JournalEntry] = []
         var listings = ZoneTable<UInt64>()
         for key in state.sortedKeys(of: nil) {
             guard let record = state[key] else { continue }
             listings[key.zone] = max(listings[key.zone] ?? 0, record.listing)
-            var repaired = record.repaired(isStored)
+            var repaired = record.repaired(fold.isStored)
             if let reason = fold.lostReason(of: key, repaired) { repaired.pending?.parked = reason }
             if repaired != record {
                 entries.append(.row(.record(key, type: state.recordType(of: key), repaired)))
@@ -42,7 +41,7 @@ enum StateRepair {
     static func lostEdits(in fold: JournalFold) -> [String] {
         fold.state.sortedKeys(of: nil).filter { key in
             guard let handle = fold.state[key]?.pending?.handle else { return false }
-            return fold.positions[handle] == nil
+            return !fold.isStored(handle)
         }.map(\.recordName)
     }
 }

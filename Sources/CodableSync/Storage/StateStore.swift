@@ -56,12 +56,13 @@ package struct UnreadableContents: Error, Hashable, CustomStringConvertible {
 
 /// The storage of the journal and of the contents that it names.
 package protocol StateStore: Sendable {
-    /// Stores batches in order, either all of them or none, and flushes them if any of them requires it.
+    /// Stores a batch completely or not at all.
     ///
-    /// After a crash during the call, the first batches may be stored, each of them completely.
-    ///
-    /// - Throws: ``JournalFailure``; no batch is stored then.
-    func append(_ batches: [JournalBatch]) throws
+    /// - Parameters:
+    ///   - batch: The lines and contents.
+    ///   - state: The state that the lines give with those before them.
+    /// - Throws: ``JournalFailure``; nothing is stored then.
+    func append(_ batch: JournalBatch, leaving state: SyncState) throws
 
     /// Reads contents, and reports which of them are unreadable; contents that are no longer stored are left
     /// out.
@@ -88,7 +89,7 @@ extension StateStore {
     func append(_ entries: [JournalEntry], to state: inout SyncState) throws {
         var changed = state
         let lines = changed.applyWriting(entries).lines
-        try append([JournalBatch(lines: lines, contents: [:], flush: true)])
+        try append(JournalBatch(lines: lines, contents: [:], flush: true), leaving: changed)
         state = changed
     }
 }

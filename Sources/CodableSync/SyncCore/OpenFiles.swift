@@ -45,21 +45,23 @@ final class OpenFiles: Sendable {
         state.withLock { $0.unstored = [:] }
     }
 
-    /// Writes batches together, without blocking the core.
+    /// Writes a batch without blocking the core.
     ///
-    /// - Returns: Why the batches could not be stored; `nil` if they are stored.
-    func write(_ batches: [JournalBatch]) async -> JournalFailure? {
+    /// - Returns: Why the batch could not be stored; `nil` if it is stored.
+    func write(_ batch: JournalBatch, leaving state: SyncState) async -> JournalFailure? {
         await withCheckedContinuation { continuation in
-            writingQueue.async { [self] in continuation.resume(returning: writeBlocking(batches)) }
+            writingQueue.async { [self] in
+                continuation.resume(returning: writeBlocking(batch, leaving: state))
+            }
         }
     }
 
-    /// Writes batches together on the calling thread.
+    /// Writes a batch on the calling thread.
     ///
-    /// - Returns: Why the batches could not be stored; `nil` if they are stored.
-    func writeBlocking(_ batches: [JournalBatch]) -> JournalFailure? {
+    /// - Returns: Why the batch could not be stored; `nil` if it is stored.
+    func writeBlocking(_ batch: JournalBatch, leaving state: SyncState) -> JournalFailure? {
         do {
-            try store.append(batches)
+            try store.append(batch, leaving: state)
             return nil
         } catch {
             return error as? JournalFailure ?? .unreadable("\(error)")

@@ -9,9 +9,7 @@ extension Record {
         let maximum = JournalLine.maximumBytes - (1 << 20)
         // Each byte takes at most six characters; the rest of the line is small.
         if size < maximum / 6 { return false }
-        var json = JSONWriter()
-        json.contents(self)
-        return json.bytes.count > maximum
+        return JournalLine.make(ContentHandle(0), self).count > maximum
     }
 }
 

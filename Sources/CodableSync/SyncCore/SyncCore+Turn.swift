@@ -109,16 +109,18 @@ extension SyncCore {
     }
 
     private func store(_ ended: EndedTurn, in files: OpenFiles) {
-        guard let records = machine?.state.recordView else { return }
-        storing.view = StateView(session: session, records: records, files: files)
+        guard let state = machine?.state else { return }
+        storing.view = StateView(session: session, records: state.recordView, files: files)
         let events = contents(of: ended.actions, in: ended.turn, files)
         let batch = batch(ended.changes, ended.turn.contents)
         if batch.lines.isEmpty, !batch.flush { return finish(ended, nil, events, files) }
         // What needs no flush is stored at once; a flush takes long, so the core goes on meanwhile.
-        guard batch.flush else { return finish(ended, files.writeBlocking([batch]), events, files) }
+        guard batch.flush else {
+            return finish(ended, files.writeBlocking(batch, leaving: state), events, files)
+        }
         let session = session
         Task {
-            let failure = await files.write([batch])
+            let failure = await files.write(batch, leaving: state)
             finish(session) { core in
                 core.finish(ended, failure, events, files)
                 core.endTurn()
@@ -163,8 +165,10 @@ extension SyncCore {
         contents.merge(ended.contents) { $1 }
         contents.merge(next.contents) { $1 }
         var machine = before.machine
-        let actions = machine.takeAgain(ended.inputs + next.inputs, after: failure, at: now) { changes in
-            let failure = files.writeBlocking([batch(changes, contents)])
+        let actions = machine.takeAgain(ended.inputs + next.inputs, after: failure, at: now) {
+            changes,
+            state in
+            let failure = files.writeBlocking(batch(changes, contents), leaving: state)
             note(failure, of: changes)
             return failure
         }

@@ -92,7 +92,8 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
             guard let handle = item.kind.handle else { throw CodingFailure.missing }
             return try coding.decode(try contents.record(handle, over: below[handle]))
         } catch {
-            undecodable.append(UndecodableChange(key: item.key, reason: coding.describe(error)))
+            let lost = error is UnreadableContents ? item.kind.handle : nil
+            undecodable.append(UndecodableChange(key: item.key, reason: coding.describe(error), lost: lost))
             return nil
         }
     }

@@ -49,7 +49,7 @@ final class DirectoryDurabilityTests: XCTestCase {
         try await afterEachKill { disk in
             let store = try JSONStateStore.open(directory: "/deep/state/users/1", fileSystem: disk).store
             defer { store.close() }
-            try store.append([JournalBatch(entries: [.subscribed], contents: [:], flush: true)])
+            try store.append([.subscribed])
         } _: { disk, row in
             let opened = try JSONStateStore.open(directory: "/deep/state/users/1", fileSystem: disk)
             XCTAssertTrue(opened.state.onlyZone.isSubscribed, row)

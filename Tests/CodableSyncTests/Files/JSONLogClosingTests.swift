@@ -52,28 +52,6 @@ final class JSONLogClosingTests: XCTestCase {
         XCTAssertNotNil(fileSystem.bytes(at: journal))
     }
 
-    func testACompactionFailsIfAFileDiffersFromWhatWasCommitted() throws {
-        _ = try LogFixture.write(groups: 3, to: fileSystem)
-        let size = bytes.count
-        let rows: [(String, SimulatedDisk.File.Change)] = [
-            ("a turned bit", .write([bytes[size / 2] ^ 1], at: size / 2)),
-            ("a mark of another group", .write([bytes[size - 4] ^ 1], at: size - 4)),
-            ("cut off", .truncate(size / 2)), ("empty", .truncate(0)),
-            ("a hole", .write([UInt8](repeating: 0, count: 40), at: size / 2)),
-        ]
-        for (row, change) in rows {
-            let disk = fileSystem.crashed(keeping: .allWrites)
-            let compaction = try LogFixture.open(disk).log.beginCompaction()
-            try disk.withDisk { $0.files[journal]?.change(change) }
-            XCTAssertThrowsError(try compaction.replay { _, _ in }, row) { error in
-                guard case .damaged(let path, _)? = error as? LogError else {
-                    return XCTFail("\(row): \(error)")
-                }
-                XCTAssertEqual(path, journal, row)
-            }
-        }
-    }
-
     func testUnflushedGroupsAreFlushedBeforeTheNextJournal() throws {
         let log = try LogFixture.open(fileSystem).log
         try log.commit(LogFixture.group(["1"]), flush: false)

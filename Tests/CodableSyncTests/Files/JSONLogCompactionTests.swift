@@ -21,7 +21,7 @@ final class JSONLogCompactionTests: XCTestCase {
         let compaction = try log.beginCompaction()
         let during = try log.commit(LogFixture.group(["3"]), flush: true)[0]
         var visited: [String] = []
-        try compaction.replay { line, _ in visited.append(String(decoding: line, as: UTF8.self)) }
+        try LogFixture.visitFrozen(log) { line, _ in visited.append(String(decoding: line, as: UTF8.self)) }
         XCTAssertEqual(visited, ["1", "2"])
         let position = try compaction.append(Array("\"both\"".utf8))
         let result = try compaction.finish()

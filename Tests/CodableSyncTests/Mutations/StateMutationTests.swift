@@ -73,7 +73,7 @@ final class StateMutationTests: XCTestCase {
             record.encryptedFields = ["text"]
             records[ContentHandle(handle)] = record
         }
-        try store.append([JournalBatch(entries: [entry], contents: records, flush: true)])
+        try XCTUnwrap(store as? JSONStateStore).append([entry], records)
     }
 
     func testMutatedStatesCanBeReadExtendedAndReopened() async throws {

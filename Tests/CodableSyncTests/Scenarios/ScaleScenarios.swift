@@ -22,15 +22,15 @@ final class ScaleScenarios: XCTestCase {
             )
             return JournalEntry.queued(name: "n-\(number)", change)
         }
-        try opened.store.append([JournalBatch(entries: queued, contents: [:], flush: true)])
-        for entry in queued { state.apply(entry) }
+        try opened.store.append(queued, to: &state)
         var machine = MachineHarness(state: state)
         let before = (bytes: files.writtenBytes, calls: files.calls.count)
         let actions = machine.run(.calls(.enqueue(1, [.save("new", 200_000)])))
         for case .store(let changes) in actions {
             let contents = [ContentHandle(200_000): JournalSamples.record("new", "text")]
             let (lines, flush) = (changes.lines.lines, changes.mustFlush)
-            try opened.store.append([JournalBatch(lines: lines, contents: contents, flush: flush)])
+            let batch = JournalBatch(lines: lines, contents: contents, flush: flush)
+            try opened.store.append(batch, leaving: machine.machine.state)
         }
         return Cost(
             entries: actions.entries,

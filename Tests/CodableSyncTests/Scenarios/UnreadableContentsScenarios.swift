@@ -14,8 +14,10 @@ final class UnreadableContentsScenarios: StateFileScenario {
         let odd = #""fields":{"when":{"date":9223372036854775807},"#
         let groups = files.groups(journal).map { lines in
             lines.map { line in
-                line.hasPrefix("{\"zone\":1,\"name\":\"\(name)\"")
-                    ? line.replacing("\"fields\":{", with: odd) : line
+                JournalLine.changing(line) { contents in
+                    contents.contains("\"name\":\"\(name)\"")
+                        ? contents.replacing("\"fields\":{", with: odd) : contents
+                }
             }
         }
         try files.write(groups, to: journal)
@@ -76,11 +78,11 @@ final class UnreadableContentsScenarios: StateFileScenario {
         var count = 0
         let groups = files.groups(journal).map { lines in
             lines.map { line in
-                guard line.hasPrefix("{\"zone\":1,\"name\":\"\(name)\""), line.hasSuffix("}]]}") else {
-                    return line
+                JournalLine.changing(line) { contents in
+                    guard contents.contains("\"name\":\"\(name)\"") else { return contents }
+                    count += 1
+                    return contents + ",\(rest)"
                 }
-                count += 1
-                return line.dropLast(3) + ",\(rest)]]}"
             }
         }
         XCTAssertEqual(count, 1, "the line of \(name)")

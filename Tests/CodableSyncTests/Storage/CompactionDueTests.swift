@@ -17,9 +17,7 @@ final class CompactionDueTests: XCTestCase {
     private func put(_ number: UInt64, name: String = "a", in store: JSONStateStore) throws {
         let record = JournalSamples.record(name, String(repeating: "x", count: 1000))
         let entry = JournalEntry.fetched(name: name, KnownVersion(number))
-        try store.append([
-            JournalBatch(entries: [entry], contents: [ContentHandle(number): record], flush: true)
-        ])
+        try store.append([entry], [ContentHandle(number): record])
     }
 
     func testGrowthIsCountedAcrossRestarts() throws {

@@ -83,7 +83,7 @@ final class DamagedFactTests: XCTestCase {
             edit(2, base: 1),
             .sendBegan([SentContents(name: "a", handle: 2)])
         )
-        let (state, opened) = try repaired(breaking: "\"contents\":[[2,")
+        let (state, opened) = try repaired(breaking: "[2,\"")
         XCTAssertEqual(opened.lostEdits, ["a"])
         XCTAssertNil(state["a"]?.pending)
         XCTAssertEqual(state.shownHandle(of: "a"), 1)

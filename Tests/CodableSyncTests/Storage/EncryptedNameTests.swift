@@ -27,7 +27,7 @@ final class EncryptedNameTests: XCTestCase {
             record.encryptedFields = names
             let entry = JournalEntry.fetched(name: "N\(number)", KnownVersion(number))
             let contents = [ContentHandle(number): record]
-            try store.append([JournalBatch(entries: [entry], contents: contents, flush: true)])
+            try store.append([entry], contents)
         }
         XCTAssertEqual(try names(store), [["text", "absent"], []])
         for round in 0..<3 {

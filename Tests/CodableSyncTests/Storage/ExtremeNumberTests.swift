@@ -7,15 +7,15 @@ import XCTest
 final class ExtremeNumberTests: StateFileScenario {
     private let journal = "journal-1.jsonl"
 
-    private func queued(_ members: String, contents: String = "") -> String {
-        #"{"zone":1,"name":"p9","record":{"type":"Item","pending":{\#(members)}}\#(contents)}"#
+    private func queued(_ members: String) -> String {
+        #"{"zone":1,"name":"p9","record":{"type":"Item","pending":{\#(members)}}}"#
     }
 
-    /// A line that carries the contents of a handle.
-    private func line(handle: String) -> String {
+    /// A row and the contents that it names.
+    private func lines(handle: UInt64) -> [String] {
         let record =
             #"{"zone":1,"name":"p9","zone":"Item","type":"Item","fields":{"id":"p9","title":"x","count":0,"tags":[]}}"#
-        return queued(#""save":\#(handle),"size":9"#, contents: #","contents":[[\#(handle),\#(record)]]"#)
+        return [queued(#""save":\#(handle),"size":9"#), JournalLine.contents(handle, record)]
     }
 
     /// Opens the files, edits and syncs, before and after a compaction and a restart: no edit is blocked.
@@ -44,7 +44,7 @@ final class ExtremeNumberTests: StateFileScenario {
         let handles: [UInt64] = [.max, .max - 1, .max - 2, 1 << 63, 1 << 62, (1 << 62) - 1, 1 << 61]
         for handle in handles {
             let files = whole.copy()
-            try files.write(files.groups(journal) + [[line(handle: "\(handle)")]], to: journal)
+            try files.write(files.groups(journal) + [lines(handle: handle)], to: journal)
             try await assertGoesOn(files, "handle \(handle)", telling: "handle is too")
         }
     }

@@ -12,15 +12,11 @@ final class JSONStateStoreTests: XCTestCase {
         try JSONStateStore.open(directory: "/state", fileSystem: fileSystem)
     }
 
-    private func batch(_ entries: [JournalEntry], _ contents: [ContentHandle: Record] = [:]) -> JournalBatch {
-        JournalBatch(entries: entries, contents: contents, flush: true)
-    }
-
     /// Stores a record as fetched.
     private func store(_ name: String, _ number: UInt64, in store: JSONStateStore) throws {
         let handle = ContentHandle(number)
         let record = JournalSamples.record(name, "text \(number)")
-        try store.append([batch([.fetched(name: name, KnownVersion(number))], [handle: record])])
+        try store.append([.fetched(name: name, KnownVersion(number))], [handle: record])
     }
 
     func testReplayGivesTheLiveState() throws {
@@ -31,7 +27,7 @@ final class JSONStateStoreTests: XCTestCase {
             for entry in JournalSamples.entries {
                 // A second owner would be damage.
                 if [.claimed(by: ""), .made(for: JournalSamples.identities[1])].contains(entry) { continue }
-                try store.append([JournalBatch([entry], in: &live)])
+                try store.append([entry], to: &live)
             }
             store.close()
             let opened = try JSONStateStore.open(directory: "/state", fileSystem: fileSystem)
@@ -63,7 +59,7 @@ final class JSONStateStoreTests: XCTestCase {
         let live = try open().store
         for number in 1...20 { try store("N\(number % 5)", UInt64(number), in: live) }
         let change = LocalChange(kind: .save(30, size: 1), edited: nil, base: 16)
-        try live.append([batch([.queued(name: "N1", change)], [30: JournalSamples.record("N1", "edit")])])
+        try live.append([.queued(name: "N1", change)], [30: JournalSamples.record("N1", "edit")])
         let before = try open().state
         let size = fileSystem.names(in: "/state").compactMap { fileSystem.bytes(at: "/state/\($0)")?.count }
         for round in 0..<3 {
@@ -97,7 +93,7 @@ final class JSONStateStoreTests: XCTestCase {
                 edited: nil,
                 base: nil
             )
-            try live.append([batch([.queued(name: name, change)])])
+            try live.append([.queued(name: name, change)])
         }
         XCTAssertEqual(Array(try open().state.sendQueue.names), ["C", "A", "B"])
     }
@@ -150,36 +146,6 @@ final class JSONStateStoreTests: XCTestCase {
         }
     }
 
-    /// C15: calls that share a write and a flush remain separate groups.
-    func testDamageToOneBatchDoesNotAffectOthers() throws {
-        let live = try open().store
-        let before = fileSystem.calls.count
-        let batches = (1...3).map { number -> JournalBatch in
-            let handle = ContentHandle(UInt64(number))
-            return batch(
-                [
-                    .queued(
-                        name: "N\(number)",
-                        LocalChange(kind: .save(handle, size: 1), edited: nil, base: nil)
-                    )
-                ],
-                [handle: JournalSamples.record("N\(number)", "x")]
-            )
-        }
-        try live.append(batches)
-        let calls = fileSystem.calls.dropFirst(before).map(\.kind)
-        XCTAssertEqual(calls.filter { $0 == .append || $0 == .flush }, [.append, .flush])
-        XCTAssertEqual(try live.load([1, 2, 3]).count, 3)
-        var bytes = try XCTUnwrap(fileSystem.bytes(at: "/state/journal-1.jsonl"))
-        let place = try XCTUnwrap(bytes.firstRange(of: Array("\"N2\"".utf8))).lowerBound
-        bytes[place + 1] ^= 1
-        fileSystem.place(bytes, at: "/state/journal-1.jsonl")
-        let opened = try open()
-        XCTAssertEqual(opened.state.sortedNames, ["N1", "N3"])
-        XCTAssertEqual(try opened.store.load([1, 3]).count, 2)
-        XCTAssertEqual(opened.recovery.damages.count, 1)
-    }
-
     /// LQ-15, I-03.
     func testFullDiskStoresNothing() throws {
         let live = try open().store
@@ -208,16 +174,20 @@ final class JSONStateStoreTests: XCTestCase {
 
     func testTheIndexKeepsEntriesAddedDuringACompaction() {
         func position(_ offset: UInt64) -> LogPosition { LogPosition(file: 1, offset: offset, length: 1) }
+        func places(_ offsets: [ContentHandle: UInt64]) -> SnapshotPlaces {
+            let places = offsets.map { JournalLine.Place(handle: $0, offset: $1, length: 1) }
+            return SnapshotPlaces(places, behind: LogPosition(file: 1, offset: 0, length: 0))
+        }
         var index = ContentIndex([1: position(1), 2: position(2)])
         let frozen = index.freeze()
         index[3] = position(3)
         index[1] = position(10)
-        index.replace(frozenAt: frozen, by: [1: position(100)])
+        index.replace(frozenAt: frozen, by: places([1: 100]))
         XCTAssertEqual(index[1], position(10))
         XCTAssertNil(index[2])
         XCTAssertEqual(index[3], position(3))
         let again = index.freeze()
-        index.replace(frozenAt: again, by: [3: position(30)])
+        index.replace(frozenAt: again, by: places([3: 30]))
         XCTAssertNil(index[1])
         XCTAssertEqual(index[3], position(30))
     }

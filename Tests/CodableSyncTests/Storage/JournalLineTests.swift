@@ -10,7 +10,7 @@ final class JournalLineTests: XCTestCase {
 
     func testEveryLineRoundTrips() throws {
         for line in JournalSamples.lines {
-            let bytes = JournalLine.make(line).bytes
+            let bytes = JournalLine.make(line)
             let read = try JournalLine.parse(bytes).line
             XCTAssertEqual(read.asRead, line.asRead, String(decoding: bytes, as: UTF8.self))
             XCTAssertFalse(bytes.contains(10), "a line contains no newline")
@@ -27,85 +27,89 @@ final class JournalLineTests: XCTestCase {
                     JournalSamples.entries.randomElement(using: &random)
                 }
                 for line in state.applyWriting(entries).lines {
-                    read.apply(line: try JournalLine.parse(JournalLine.make(line).bytes).line)
+                    read.apply(line: try JournalLine.parse(JournalLine.make(line)).line)
                 }
                 XCTAssertEqual(read.rows, state.rows, "seed \(seed): \(entries)")
             }
         }
     }
 
-    func testContentsAreAtTheirReportedRanges() throws {
+    func testContentsAreReadAsTheyWereWritten() throws {
         var record = JournalSamples.record("A", "some \"text\"")
-        for count in 0..<6 {
-            record.encryptedFields = count < 3 ? [] : ["text", "\"", "\u{1F30D}"]
-            let contents = (0..<count % 3).map { [record] number in
-                (
-                    handle: ContentHandle(UInt64(number) + 5),
-                    write: { (json: inout JSONWriter) in json.contents(record) }
-                )
-            }
-            let change = LocalChange(kind: .save(5, size: 1), edited: nil, base: nil)
-            let line = JournalLine.make(.row(.record("A", type: nil, change.alone)), contents: contents)
-            let parsed = try JournalLine.parse(line.bytes)
-            XCTAssertEqual(parsed.contents.map(\.0), line.places.map(\.handle))
-            XCTAssertEqual(parsed.contents.map(\.1), line.places.map(\.range))
-            for (_, range) in parsed.contents {
-                let read = try JournalLine.record(inContents: Array(line.bytes[range]))
+        for names in [[], ["text"], ["text", "\"", "\u{1F30D}"]] as [Set<String>] {
+            record.encryptedFields = names
+            for number in [0, 1, 17, (1 << 62) - 1] as [UInt64] {
+                let line = JournalLine.make(ContentHandle(number), record)
+                let read = try JournalLine.record(of: ContentHandle(number), in: line)
                 XCTAssertEqual(read, record)
-                XCTAssertEqual(read.encryptedFields, record.encryptedFields)
+                XCTAssertEqual(read.encryptedFields, names)
+                line.withUnsafeBytes { line in
+                    XCTAssertTrue(JournalLine.isWhole(line))
+                    XCTAssertEqual(JournalLine.handle(of: line), ContentHandle(number))
+                }
+                XCTAssertThrowsError(try JournalLine.record(of: ContentHandle(number + 1), in: line))
             }
         }
     }
 
-    /// A later version may add more to a row.
-    func testARowOfContentsMayHaveNamesAndMore() throws {
+    func testEachChangedByteOfContentsIsNoticed() throws {
+        var record = JournalSamples.record("A", "some text")
+        record.encryptedFields = ["text"]
+        let line = JournalLine.make(17, record)
+        for index in line.indices {
+            for bit in 0..<8 {
+                var changed = line
+                changed[index] ^= 1 << UInt8(bit)
+                XCTAssertThrowsError(try JournalLine.record(of: 17, in: changed), "byte \(index), bit \(bit)")
+            }
+        }
+        for count in line.indices {
+            XCTAssertThrowsError(try JournalLine.record(of: 17, in: Array(line[..<count])), "\(count) bytes")
+        }
+    }
+
+    private func contents(_ elements: String) -> [UInt8] { Array(JournalLine.contents(5, elements).utf8) }
+
+    /// A later version may add more to a line of contents.
+    func testALineOfContentsMayHaveNamesAndMore() throws {
         let record = #"{"name":"A","zone":"Z","type":"T","fields":{"text":"x"}}"#
         for (rest, names) in [
             ("", Set<String>()), (",[]", []), (#", ["text"]"#, ["text"]),
             (#",["text"],{"a":[]},1"#, ["text"]),
             (#",["text","text","other"]"#, ["text", "other"]),
         ] {
-            let line = Array(
-                #"{"zone":1,"name":"A","record":null,"contents":[[5,\#(record)\#(rest) ]]}"#.utf8
-            )
-            let places = try JournalLine.parse(line).contents
-            XCTAssertEqual(places.map(\.0), [5], rest)
-            for (_, range) in places {
-                let read = try JournalLine.record(inContents: Array(line[range]))
-                XCTAssertEqual(read.fields, ["text": "x"], rest)
-                XCTAssertEqual(read.encryptedFields, names, rest)
-            }
+            let read = try JournalLine.record(of: 5, in: contents(record + rest + " "))
+            XCTAssertEqual(read.fields, ["text": "x"], rest)
+            XCTAssertEqual(read.encryptedFields, names, rest)
         }
     }
 
-    /// Versions before the names read the first two elements of a row, and skip the rest.
+    /// A version before the names reads the record, and skips the rest.
     func testARecordWithNamesIsReadableWithoutThem() throws {
         var record = JournalSamples.record("A", "x")
         record.encryptedFields = ["text"]
-        let line = JournalLine.make(gone, contents: [(5, { [record] in $0.contents(record) })])
-        let text = String(decoding: line.bytes, as: UTF8.self)
+        let text = String(decoding: JournalLine.make(5, record), as: UTF8.self)
         record.encryptedFields = []
         let alone = String(decoding: RecordJSON.encode(record), as: UTF8.self)
-        XCTAssertTrue(text.hasSuffix(#""contents":[[5,\#(alone),["text"]]]}"#), text)
+        XCTAssertTrue(text.hasSuffix(#"",\#(alone),["text"]]"#), text)
     }
 
     func testMalformedNamesAreAnError() {
         let record = #"{"name":"A","zone":"Z","type":"T","fields":{"text":"x"}}"#
         for names in ["[1]", #"["text",null]"#, #"[["text"]]"#, #""text""#, "{}", "null", "true", "7"] {
-            XCTAssertThrowsError(try JournalLine.record(inContents: Array("\(record),\(names)".utf8)), names)
-            {
+            XCTAssertThrowsError(try JournalLine.record(of: 5, in: contents("\(record),\(names)")), names) {
                 guard case RecordCodingError.malformedJSON? = $0 as? RecordCodingError else {
                     return XCTFail("\(names): \($0)")
                 }
             }
         }
-        for rest in [",", "]", " ]", "][]", ",[]]", #",["text"],"#, "[]", ",[],[]"] {
-            XCTAssertThrowsError(try JournalLine.record(inContents: Array("\(record)\(rest)".utf8)), rest)
+        for rest in [",", "]", " ]", "][]", ",[]]", #",["text"],"#, "[]"] {
+            XCTAssertThrowsError(try JournalLine.record(of: 5, in: contents("\(record)\(rest)")), rest)
         }
     }
 
     func testLineBeginsWithTheRecordsName() {
-        let line = String(decoding: JournalLine.make(gone).bytes, as: UTF8.self)
+        let line = String(decoding: JournalLine.make(gone), as: UTF8.self)
         XCTAssertEqual(line, #"{"zone":1,"name":"A","record":null}"#)
     }
 
@@ -145,10 +149,10 @@ final class JournalLineTests: XCTestCase {
         var state = SyncState()
         var summary = StateSummary()
         summary.deliveryOrder = max
-        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.summary(summary))).bytes))
+        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.summary(summary)))))
         var zone = ZoneState()
         zone.listing = max
-        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.zone(.first, zone))).bytes))
+        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.zone(.first, zone)))))
         for number in ["0", "1073741824", "4294967296", "-1"] {
             XCTAssertThrowsError(try JournalLine.parse(Array(#"{"zone":\#(number),"listed":[]}"#.utf8)))
         }
@@ -167,7 +171,7 @@ final class JournalLineTests: XCTestCase {
     /// Parsing and applying a line never traps, whatever its bytes.
     func testMutatedLinesNeverTrap() {
         var random = SeededBytes(seed: 7)
-        let lines = JournalSamples.lines.map { JournalLine.make($0).bytes }
+        let lines = JournalSamples.lines.map { JournalLine.make($0) }
         var understood = 0
         for line in lines {
             for _ in 0..<60 {

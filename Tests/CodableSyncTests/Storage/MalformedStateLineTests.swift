@@ -25,8 +25,8 @@ final class MalformedStateLineTests: StateFileScenario {
         ("C12 page", #"{"zone":1,"zoneState":{"token":"*not base64*"}}"#),
         ("C12 shape", #"{"zone":1,"zoneState":{"token":17}}"#),
         (
-            "C15 contents",
-            #"{"zone":1,"name":"p9","record":{"pending":{"save":90,"size":1}},"contents":[[90]]}"#
+            "C15 places",
+            #"{"zone":1,"name":"p9","record":{"pending":{"save":90,"size":1}},"places":[[90]]}"#
         ),
         (
             "C15 handle",
@@ -192,13 +192,13 @@ final class MalformedStateLineTests: StateFileScenario {
             let files = whole.copy()
             let text = String(decoding: files[name], as: UTF8.self)
             files[name] = Array(
-                text.replacing("\"version\":4", with: "\"version\":5", maxReplacements: 1).utf8
+                text.replacing("\"version\":5", with: "\"version\":6", maxReplacements: 1).utf8
             )
             guard let message = try await refusalMessage(.stateTooNew, files, name) else {
                 XCTFail(name)
                 continue
             }
-            XCTAssertTrue(message.contains("version 5") && message.contains(name), message)
+            XCTAssertTrue(message.contains("version 6") && message.contains(name), message)
         }
     }
 
@@ -269,6 +269,7 @@ final class MalformedStateLineTests: StateFileScenario {
             try files.write(
                 files.groups(name).map { lines in
                     lines.map { line in
+                        if line.hasPrefix("[") { return JournalLine.changing(line) { "\($0),[],{\(extra)}" } }
                         // At the end of the line, and inside every object of its entry.
                         let outer = "\(line.dropLast()),\(extra)}"
                         return outer.replacing(/"(queued|known|pending|page|summary|record|fetched)":\{/) {

@@ -133,7 +133,7 @@ final class MalformedStateTests: StateFileScenario {
                     try await device.engine.close()
                 } else {
                     let opened = try JSONStateStore.open(directory: files.directory, fileSystem: files.disk)
-                    let pending = opened.state.sendQueue.names.sorted()
+                    let pending = Set(opened.state.sendQueue.names).subtracting(opened.lostEdits).sorted()
                     let isTold = opened.recovery.isDamaged || opened.recovery.droppedTailBytes > 0
                     try check(
                         pending,
@@ -149,6 +149,14 @@ final class MalformedStateTests: StateFileScenario {
                 XCTAssertEqual(files.all, before, "\(name), byte \(offset)")
             }
         }
+    }
+
+    /// Whether some of the contents that the known records name can't be read.
+    private func unreadableContents(of files: StateFiles) throws -> Bool {
+        let opened = try JSONStateStore.open(directory: files.directory, fileSystem: files.disk)
+        defer { opened.store.close() }
+        let handles = opened.state.sortedKeys(of: nil).flatMap { opened.state[$0]?.handles ?? [] }
+        return try opened.store.load(handles).count < Set(handles).count
     }
 
     // C4: cuts at every eleventh byte and before the last one; `JSONLogRecoveryTests` cuts a log at every
@@ -187,7 +195,10 @@ final class MalformedStateTests: StateFileScenario {
                     2,
                     "\(name), \(offset)"
                 )
-                XCTAssertFalse(told.isEmpty, "\(name), byte \(offset)")
+                // What can be fetched again is only checked when it is read.
+                let isRead = told.isEmpty ? try self.unreadableContents(of: files) : true
+                let isEndOfLine = bytes[offset] == UInt8(ascii: "\n")
+                XCTAssertTrue(isRead || isEndOfLine, "\(name), byte \(offset)")
             }
         }
     }
@@ -196,7 +207,10 @@ final class MalformedStateTests: StateFileScenario {
     func testTrailingSpacesAndAMissingLastNewlineAreNotDamage() async throws {
         let whole = try await prepare()
         let files = whole.copy()
-        try files.write(whole.groups(journal).map { $0.map { $0 + " \t\r" } }, to: journal)
+        try files.write(
+            whole.groups(journal).map { $0.map { $0.hasPrefix("{") ? $0 + " \t\r" : $0 } },
+            to: journal
+        )
         let spaced = try open(files)
         let pending = try await spaced.pendingNames()
         XCTAssertEqual(pending, Self.edits)
@@ -256,7 +270,7 @@ final class MalformedStateTests: StateFileScenario {
         for (place, mark) in places {
             for count in ["99", "-1", "0", "1.5", "\"1\"", "99999999999999999999", "x", ""] {
                 let files = whole.copy()
-                let wrong = mark.replacing("{\"commit\":1,", with: "{\"commit\":\(count),")
+                let wrong = mark.replacing("{\"commit\":2,", with: "{\"commit\":\(count),")
                 XCTAssertNotEqual(wrong, mark)
                 files[journal] = Array(text.replacing(mark, with: wrong).utf8)
                 let row = "\(place): \(count)"

@@ -75,7 +75,8 @@ final class NamedHandleTests: XCTestCase {
             let files = SimulatedFileSystem()
             let store = try open(files).store
             let row = StateLine.row(.record("a", type: testType, record))
-            try store.append([JournalBatch(lines: [row], contents: [:], flush: true)])
+            let batch = JournalBatch(lines: [row], contents: [:], flush: true)
+            try store.append(batch, leaving: SyncState())
             store.close()
             let opened = try open(files)
             XCTAssertEqual(opened.nextHandle, 901, "\(record)")
@@ -92,8 +93,8 @@ final class NamedHandleTests: XCTestCase {
         try put(.sendBegan([SentContents(name: "a", handle: 17)]), store)
         store.close()
         var bytes = try XCTUnwrap(files.bytes(at: journal))
-        let contents = try XCTUnwrap(bytes.firstRange(of: Array(#""contents":[[17,"#.utf8)))
-        bytes[contents.upperBound + 3] ^= 1
+        let contents = try XCTUnwrap(bytes.firstRange(of: Array("[17,\"".utf8)))
+        bytes[contents.upperBound + 30] ^= 1
         files.place(bytes, at: journal)
         return files
     }

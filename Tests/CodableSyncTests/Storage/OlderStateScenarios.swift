@@ -6,7 +6,12 @@ import XCTest
 /// An engine whose state another version of the library wrote: each call says so, and no file changes.
 final class OlderStateScenarios: StateFileScenario {
     /// Gives files the header of another version of the format.
-    private func relabel(_ files: StateFiles, _ names: [String], version: UInt64) throws {
+    private func relabel(
+        _ files: StateFiles,
+        _ names: [String],
+        version: UInt64,
+        readableFrom: UInt64? = nil
+    ) throws {
         for name in names {
             let bytes = files[name]
             let end = try XCTUnwrap(bytes.firstIndex(of: UInt8(ascii: "\n")))
@@ -21,6 +26,7 @@ final class OlderStateScenarios: StateFileScenario {
                 }
             ).header
             header.version = version
+            header.readableFrom = readableFrom
             files[name] = LogMarks.header(header, format: "codablesync-state") + bytes[(end + 1)...]
         }
     }
@@ -28,7 +34,7 @@ final class OlderStateScenarios: StateFileScenario {
     private func logNames(_ files: StateFiles) -> [String] { files.names.filter { $0.hasSuffix(".jsonl") } }
 
     func testAStateOfAnEarlierFormatIsRefused() async throws {
-        for (isCompacted, version) in [(false, 1), (true, 1), (false, 3), (true, 3)] as [(Bool, UInt64)] {
+        for (isCompacted, version) in [(false, 1), (true, 1), (false, 4), (true, 4)] as [(Bool, UInt64)] {
             let files = try await prepare(compacted: isCompacted)
             try relabel(files, logNames(files), version: version)
             let row = "compacted: \(isCompacted), version \(version)"
@@ -36,7 +42,7 @@ final class OlderStateScenarios: StateFileScenario {
             let error = try XCTUnwrap(refused)
             XCTAssertEqual(error.code, .storageFailed, row)
             for text in [
-                "format version \(version)", "reads from 4", "an older version of the library",
+                "format version \(version)", "reads from 5", "an older version of the library",
                 files.directory,
                 "Send its edits with the version of the app that wrote it",
             ] {
@@ -63,9 +69,30 @@ final class OlderStateScenarios: StateFileScenario {
 
     func testAStateOfALaterFormatIsRefused() async throws {
         let files = try await prepare()
-        try relabel(files, logNames(files), version: 5)
+        try relabel(files, logNames(files), version: 6)
         let message = try await refusalMessage(.stateTooNew, files)
-        XCTAssertEqual(message?.contains("format version 5"), true, message ?? "-")
+        XCTAssertEqual(message?.contains("format version 6"), true, message ?? "-")
+    }
+
+    /// It is read, and what this version writes goes into a file of its own.
+    func testAStateOfALaterFormatIsReadIfItSaysThatItCanBe() async throws {
+        for isCompacted in [false, true] {
+            let files = try await prepare(compacted: isCompacted)
+            let before = logNames(files)
+            try relabel(files, before, version: 9, readableFrom: 5)
+            let phone = try open(files)
+            try await phone.engine.upload(Note("new"))
+            let pending = try await phone.pendingNames()
+            XCTAssertEqual(pending, ["new"] + Self.edits)
+            XCTAssertEqual(recoveries(of: phone), [])
+            try await phone.engine.close()
+            let added = logNames(files).filter { !before.contains($0) }
+            XCTAssertEqual(added.count, 1)
+            XCTAssertTrue(String(decoding: files[added[0]], as: UTF8.self).contains("\"version\":5,"))
+            try relabel(files, before, version: 9, readableFrom: 6)
+            let error = try await refusal(files)
+            XCTAssertEqual(error?.code, .stateTooNew)
+        }
     }
 
     /// Nobody gets the error of a stream's request, so an event says it.

@@ -18,7 +18,7 @@ final class ReadingDuringCompactionTests: XCTestCase {
             let change = LocalChange(kind: .save(handle, size: 10), edited: nil, base: nil)
             entries.append(.queued(name: "n\(number)", change))
         }
-        try store.append([JournalBatch(entries: entries, contents: contents, flush: false)])
+        try store.append(entries, contents, flush: false)
     }
 
     func testReadersFindAllContentsDuringACompaction() throws {

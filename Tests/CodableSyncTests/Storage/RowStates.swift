@@ -18,7 +18,9 @@ final class RowStates: @unchecked Sendable {
     ) throws {
         if !states.contains(where: { $0.store === store }) { states.append((store, SyncState())) }
         for index in states.indices where states[index].store === store {
-            try store.append([JournalBatch([entry], in: &states[index].state, contents)])
+            let lines = states[index].state.applyWriting([entry]).lines
+            let batch = JournalBatch(lines: lines, contents: contents, flush: true)
+            try store.append(batch, leaving: states[index].state)
         }
     }
 }

@@ -152,14 +152,23 @@ struct StateFiles {
         for line in String(decoding: self[name], as: UTF8.self).split(separator: "\n").dropFirst() {
             if line.hasPrefix("{\"commit\":") {
                 groups.append([])
-            } else if !line.hasPrefix("{\"end\":") {
+            } else if line.hasPrefix("{\"end\":") {
+                break
+            } else {
                 groups[groups.count - 1].append(String(line))
             }
         }
         return groups.filter { !$0.isEmpty }
     }
 
-    /// Rewrites a file with groups of lines, whose checksums are valid whatever the lines are.
+    /// The bytes behind the groups of a snapshot.
+    func rear(_ name: String) -> [UInt8] {
+        guard let end = self[name].firstRange(of: Array("\n{\"end\":".utf8)) else { return [] }
+        return Array(self[name][end.upperBound...].drop { $0 != UInt8(ascii: "\n") }.dropFirst())
+    }
+
+    /// Rewrites a file with groups of lines, whose checksums are valid whatever the lines are; what stands behind the
+    /// groups of a snapshot stays.
     func write(_ groups: [[[UInt8]]], to name: String) throws {
         let logName = try XCTUnwrap(LogFileName(name))
         var bytes = try header(of: name)
@@ -175,8 +184,8 @@ struct StateFiles {
             bytes += LogMarks.commit(LogMarks.Commit(count: lines.count, checksum: sum, isEnd: false))
         }
         if logName.kind == .snapshot {
-            let sum = LineChecksum().value(count: count)
-            bytes += LogMarks.commit(LogMarks.Commit(count: count, checksum: sum, isEnd: true))
+            let rear = rear(name)
+            bytes += LogMarks.commit(.end(count: count, behind: UInt64(rear.count))) + rear
         }
         self[name] = bytes
     }
@@ -195,6 +204,12 @@ struct StateFiles {
                 found += StateFileScenario.edits.filter { group.contains("{\"zone\":1,\"name\":\"\($0)\"") }
             }
             start = end
+        }
+        for line in bytes[start...].split(separator: UInt8(ascii: "\n")) where line.first == UInt8(ascii: "[")
+        {
+            if intact(line.startIndex..<line.endIndex + 1) { continue }
+            let text = String(decoding: line, as: UTF8.self)
+            found.removeAll { text.contains("{\"name\":\"\($0)\"") }
         }
         return found.sorted()
     }

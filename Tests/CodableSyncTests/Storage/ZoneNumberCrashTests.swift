@@ -22,12 +22,8 @@ final class ZoneNumberCrashTests: XCTestCase {
         defer { opened.store.close() }
         let handle = ContentHandle(opened.nextHandle)
         let change = LocalChange(kind: .save(handle, size: 1), edited: nil, base: nil)
-        let batch = JournalBatch(
-            entries: [.calls(.queued(opened.state.key("A"), type: "T", change))],
-            contents: [handle: JournalSamples.record("A", "text")],
-            flush: true
-        )
-        try opened.store.append([batch])
+        let entry = JournalEntry.calls(.queued(opened.state.key("A"), type: "T", change))
+        try opened.store.append([entry], [handle: JournalSamples.record("A", "text")])
     }
 
     private func assertOneNumber(_ files: SimulatedFileSystem, _ row: String) throws -> Int {

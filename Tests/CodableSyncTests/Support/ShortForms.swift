@@ -104,21 +104,42 @@ extension JournalEntry {
     }
 }
 
-extension JournalBatch {
-    /// What entries change in a state.
-    init(
-        _ entries: [JournalEntry],
-        in state: inout SyncState,
-        _ contents: [ContentHandle: Record] = [:],
-        flush: Bool = true
-    ) {
-        self.init(lines: state.applyWriting(entries).lines, contents: contents, flush: flush)
+extension JournalLine {
+    /// A line of contents with these elements behind its checksum.
+    static func contents(_ handle: UInt64, _ elements: String) -> String {
+        let rest = Array("\(elements)]".utf8)
+        var checksum = LineChecksum()
+        rest.withUnsafeBytes { checksum.absorb($0) }
+        let sum = LogMarks.hexadecimal(checksum.value(count: Int(truncatingIfNeeded: handle)))
+        return "[\(handle),\"\(sum)\",\(elements)]"
     }
 
-    /// What entries change in an empty state.
-    init(entries: [JournalEntry], contents: [ContentHandle: Record], flush: Bool) {
-        var state = SyncState()
-        self.init(entries, in: &state, contents, flush: flush)
+    /// A line of contents with other elements and a valid checksum; other lines as they are.
+    static func changing(_ line: String, _ body: (String) -> String) -> String {
+        guard let handle = line.withoutPrefix("[")?.prefix(while: { $0 != "," }).description,
+            let number = UInt64(handle)
+        else { return line }
+        // The checksum has sixteen digits, two quotation marks and two commas.
+        return contents(number, body(String(line.dropFirst(1 + handle.count + 20).dropLast())))
+    }
+}
+
+extension String {
+    fileprivate func withoutPrefix(_ prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+}
+
+extension JSONStateStore {
+    /// Stores what entries change in the state that is stored.
+    func append(
+        _ entries: [JournalEntry],
+        _ contents: [ContentHandle: Record] = [:],
+        flush: Bool = true
+    ) throws {
+        var state = stored.withLock { $0.state }
+        let lines = state.applyWriting(entries).lines
+        try append(JournalBatch(lines: lines, contents: contents, flush: flush), leaving: state)
     }
 }
 

@@ -4,13 +4,13 @@ extension JSONLog {
     /// - Returns: The compaction, which may run on any thread; pass its result to ``finishCompaction(_:)``.
     /// - Throws: ``FileError`` if the new files could not be created; the log then continues as before.
     package func beginCompaction() throws -> LogCompaction {
-        let (frozen, name) = try writer.withLock { writer in
+        let name = try writer.withLock { writer in
             try checkOpen()
             if !writer.needsNewJournal { try writer.checkStillThere() }
             try beginJournal(&writer)
-            return (writer.parts, LogFileName(.snapshot, writer.active.name.number))
+            return LogFileName(.snapshot, writer.active.name.number)
         }
-        return try LogCompaction(log: self, frozen: frozen, name: name)
+        return try LogCompaction(log: self, name: name)
     }
 
     /// Replaces files with their finished snapshot, and removes everything older.

@@ -223,7 +223,9 @@ private struct LogContents {
         if let version = scan.header?.version {
             recovery.oldestVersion = min(recovery.oldestVersion ?? version, version)
         }
-        return (scan, LogPart(name: name, file: file, ranges: scan.committed, size: scan.size))
+        var part = LogPart(name: name, file: file, ranges: scan.committed, size: scan.size)
+        part.rear = scan.rear
+        return (scan, part)
     }
 
     /// Reports a line that a visit could not read; the file is not continued, so that the damage stays in

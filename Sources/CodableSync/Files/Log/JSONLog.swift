@@ -38,6 +38,17 @@ package final class JSONLog: Sendable {
         writer.withLock { $0.parts.first { $0.name.kind == .snapshot }?.size ?? 0 }
     }
 
+    /// The lines behind the groups of the log's snapshot, and its file's identifier; `nil` if there are none.
+    ///
+    /// Nobody has checked them.
+    package var rear: (file: UInt32, range: Range<UInt64>)? {
+        writer.withLock { writer in
+            writer.parts.first { $0.rear != nil }.flatMap { part in
+                part.rear.map { (part.name.identifier, $0) }
+            }
+        }
+    }
+
     /// The number of the current journal, which increases with each compaction.
     package var generation: UInt32 { writer.withLock { $0.active.name.number } }
 
@@ -91,10 +102,14 @@ package final class JSONLog: Sendable {
     /// - Returns: The line's bytes, without its newline.
     /// - Throws: ``FileError``, ``LogError/unknownPosition(_:)``, or ``LogError/closed(path:)``.
     package func read(_ position: LogPosition) throws -> [UInt8] {
+        guard position.length <= LogMarks.maximumLine else { throw LogError.unknownPosition(position) }
+        return try readAll(position)
+    }
+
+    /// Reads several lines at once, with the newlines between them.
+    func readAll(_ position: LogPosition) throws -> [UInt8] {
         guard let table = files.withLock({ $0 }) else { throw closed }
-        guard let file = table[position.file], position.length <= LogMarks.maximumLine else {
-            throw LogError.unknownPosition(position)
-        }
+        guard let file = table[position.file] else { throw LogError.unknownPosition(position) }
         do {
             let bytes = try file.read(at: position.offset, count: Int(position.length))
             guard bytes.count == Int(position.length) else { throw LogError.unknownPosition(position) }
@@ -103,6 +118,25 @@ package final class JSONLog: Sendable {
             // The log may have been closed just before.
             try checkOpen()
             throw error
+        }
+    }
+
+    /// Copies a snapshot aside, because a line behind its groups is damaged.
+    package func setAside(_ position: LogPosition) throws -> LogDamage {
+        let name = LogFileName(identifier: position.file).text
+        var damage = LogDamage(file: name, line: 0, offset: position.offset, reason: .checksum)
+        let names = try place.fileSystem.contents(ofDirectory: place.directory)
+        damage.copy = try place.copyAside(name, existing: names)
+        return damage
+    }
+
+    /// Visits the lines behind the groups of the snapshot.
+    package func visitRear(_ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void) throws {
+        guard let (identifier, range) = rear, let file = files.withLock({ $0?[identifier] }) else { return }
+        try LogLines(file: file, range: range).forEach { line in
+            let length = UInt32(clamping: line.length)
+            try visit(line.bytes, LogPosition(file: identifier, offset: line.offset, length: length))
+            return true
         }
     }
 

@@ -4,21 +4,11 @@
 /// finishes, it leaves a file that the next opening removes.
 package final class LogCompaction: Sendable {
     private let log: JSONLog
-    private let frozen: [LogPart]
     private let snapshot: Locked<SnapshotWriter>
 
-    init(log: JSONLog, frozen: [LogPart], name: LogFileName) throws {
+    init(log: JSONLog, name: LogFileName) throws {
         self.log = log
-        self.frozen = frozen
         snapshot = try Locked(SnapshotWriter(log.place, name))
-    }
-
-    /// Visits every committed line that the snapshot replaces, in order.
-    ///
-    /// - Throws: ``LogError/damaged(path:_:)`` if a file differs from what was committed: some lines were
-    ///   then not visited, so no snapshot may replace them; ``FileError``, or an error of `visit`.
-    package func replay(_ visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void) throws {
-        for part in frozen { try part.replay(visit) }
     }
 
     /// Writes a line into the snapshot.
@@ -41,16 +31,21 @@ package final class LogCompaction: Sendable {
 
     /// Closes the snapshot and gives it its final name; later openings start with it.
     ///
+    /// - Parameter rear: Lines of the log that are copied behind the others as they are, each with its newline. An
+    ///   opening neither visits nor checks them.
     /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory
     ///   is not the one that was opened.
-    package func finish() throws -> CompactedLog {
+    package func finish(rear: [LogPosition] = []) throws -> CompactedLog {
         try log.checkOpen()
+        try snapshot.withLock { try $0.finishGroups(behind: rear.reduce(0) { $0 + UInt64($1.length) + 1 }) }
+        var next = 0
+        while next < rear.count {
+            let piece = rear.piece(from: next)
+            try snapshot.withLock { try $0.copy(try log.readAll(piece.position)) }
+            next += piece.count
+        }
         try log.writer.withLock { try $0.checkStillOurs() }
-        return try finishSnapshot()
-    }
-
-    private func finishSnapshot() throws -> CompactedLog {
-        try snapshot.withLock { snapshot in CompactedLog(snapshot: try snapshot.finish()) }
+        return try snapshot.withLock { CompactedLog(snapshot: try $0.finish()) }
     }
 
     /// Cancels the compaction, and removes its file.
@@ -62,6 +57,32 @@ package final class LogCompaction: Sendable {
 /// A finished snapshot that the log does not use yet.
 package struct CompactedLog: Sendable {
     let snapshot: LogPart
+
+    /// Where its copied lines start.
+    package var rear: LogPosition {
+        LogPosition(
+            file: snapshot.name.identifier,
+            offset: snapshot.rear?.lowerBound ?? snapshot.size,
+            length: 0
+        )
+    }
+}
+
+extension [LogPosition] {
+    /// Lines that stand one behind the other in a file, as one position without its last newline.
+    fileprivate func piece(from start: Int) -> (position: LogPosition, count: Int) {
+        var piece = self[start]
+        var count = 1
+        while start + count < self.count {
+            let next = self[start + count]
+            guard next.file == piece.file, next.offset == piece.offset + UInt64(piece.length) + 1,
+                piece.length + next.length < SnapshotWriter.pieceSize
+            else { break }
+            piece.length += next.length + 1
+            count += 1
+        }
+        return (piece, count)
+    }
 }
 
 /// Writes a snapshot under a temporary name, in large pieces.
@@ -76,11 +97,16 @@ private struct SnapshotWriter: Sendable {
     private var piece: [UInt8] = []
     private var lineCount = 0
     private var size: UInt64
+    private var rearStart: UInt64?
+    /// How much was written since the file was last flushed.
+    private var unflushed = 0
 
     /// The size of a group, small enough that damage to one group loses little.
     private static let groupSize = 4 << 10
     /// The size of a write, large enough to need few system calls.
-    private static let pieceSize = 256 << 10
+    fileprivate static let pieceSize = 256 << 10
+    /// How much is flushed at once, so that the flush of a call beside it does not wait for everything.
+    private static let flushSize = 4 << 20
 
     init(_ place: LogPlace, _ name: LogFileName) throws {
         self.place = place
@@ -118,20 +144,37 @@ private struct SnapshotWriter: Sendable {
         }
         try file.append(piece)
         size += UInt64(piece.count)
+        unflushed += piece.count
         piece.removeAll(keepingCapacity: true)
+        if unflushed >= Self.flushSize {
+            try file.flush()
+            unflushed = 0
+        }
+    }
+
+    /// Writes the mark behind the last group.
+    mutating func finishGroups(behind: UInt64) throws {
+        closeGroup()
+        piece += LogMarks.commit(.end(count: lineCount, behind: behind))
+        try writePiece()
+        if behind > 0 { rearStart = size }
+    }
+
+    /// Writes lines behind the groups; the last one is without its newline.
+    mutating func copy(_ lines: [UInt8]) throws {
+        piece += lines
+        piece.append(newline)
+        if piece.count >= Self.pieceSize { try writePiece() }
     }
 
     mutating func finish() throws -> LogPart {
-        closeGroup()
         try writePiece()
-        let checksum = LineChecksum().value(count: lineCount)
-        let end = LogMarks.commit(LogMarks.Commit(count: lineCount, checksum: checksum, isEnd: true))
-        try file.append(end)
-        size += UInt64(end.count)
         try file.flush()
         try place.fileSystem.rename(temporary, to: place.path(name))
         try place.fileSystem.syncDirectory(place.directory)
-        return LogPart(name: name, file: file, ranges: [headerSize..<size], size: size)
+        var part = LogPart(name: name, file: file, ranges: [headerSize..<(rearStart ?? size)], size: size)
+        part.rear = rearStart.map { $0..<size }
+        return part
     }
 
     func cancel() throws {

@@ -2,6 +2,8 @@
 package struct LogHeader: Hashable, Sendable {
     /// The version of the format.
     package var version: UInt64
+    /// The oldest version that can read the file although it is another's; `nil` if there is none.
+    package var readableFrom: UInt64? = nil
     /// The file's own name, which exposes a copy under another name.
     package var name: LogFileName
     /// The random number that all files of the log share.

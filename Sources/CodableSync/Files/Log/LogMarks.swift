@@ -14,8 +14,21 @@ enum LogMarks {
     struct Commit: Hashable {
         var count: Int
         var checksum: UInt64
-        /// Whether the mark ends the file, so that `count` is the number of all its lines.
+        /// Whether the mark ends the file's groups, so that `count` is the number of all their lines.
         var isEnd: Bool
+        /// The number of bytes behind an end.
+        var behind: UInt64 = 0
+
+        /// The mark behind the last group of a snapshot.
+        ///
+        /// - Parameters:
+        ///   - count: The number of all lines before it.
+        ///   - behind: The number of bytes behind it.
+        static func end(count: Int, behind: UInt64 = 0) -> Commit {
+            var checksum = LineChecksum()
+            if behind > 0 { withUnsafeBytes(of: behind.littleEndian) { checksum.absorb($0) } }
+            return Commit(count: count, checksum: checksum.value(count: count), isEnd: true, behind: behind)
+        }
     }
 
     /// The maximum length of a line; a longer one counts as damage and is not loaded into memory.
@@ -25,13 +38,16 @@ enum LogMarks {
 
     private static let commitStart = #"{"commit":"#
     private static let endStart = #"{"end":"#
+    private static let behindStart = #","behind":"#
     private static let checksumStart = #","checksum":""#
     private static let close = #""}"#
 
     static func header(_ header: LogHeader, format: String) -> [UInt8] {
         let previous = header.previousSize.map { #","previousSize":\#($0)"# } ?? ""
+        let readable = header.readableFrom.map { #","readableFrom":\#($0)"# } ?? ""
         let beginning =
-            #"{"format":"\#(format)","version":\#(header.version),"kind":"\#(header.name.kind.rawValue)","#
+            #"{"format":"\#(format)","version":\#(header.version)\#(readable),"#
+            + #""kind":"\#(header.name.kind.rawValue)","#
             + #""number":\#(header.name.number),"log":"\#(hexadecimal(header.log))"\#(previous),"of":"#
         let line = Array(beginning.utf8) + header.label
         return line + Array("\(checksumStart)\(hexadecimal(checksum(of: line)))\(close)\n".utf8)
@@ -48,14 +64,16 @@ enum LogMarks {
         return checksum.value(count: 1)
     }
 
-    private static func hexadecimal(_ number: UInt64) -> String {
+    static func hexadecimal(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     static func commit(_ mark: Commit) -> [UInt8] {
         let start = mark.isEnd ? endStart : commitStart
-        return Array("\(start)\(mark.count)\(checksumStart)\(hexadecimal(mark.checksum))\(close)\n".utf8)
+        let behind = mark.behind > 0 ? "\(behindStart)\(mark.behind)" : ""
+        let end = "\(checksumStart)\(hexadecimal(mark.checksum))\(close)\n"
+        return Array("\(start)\(mark.count)\(behind)\(end)".utf8)
     }
 
     /// Whether a line starts like one of the log's own marks.
@@ -69,10 +87,15 @@ enum LogMarks {
         var cursor = MarkCursor(line)
         let isEnd = !cursor.skip(commitStart)
         if isEnd, !cursor.skip(endStart) { return nil }
-        guard let count = cursor.number(), let count = Int(exactly: count), cursor.skip(checksumStart),
-            let checksum = cursor.hexadecimal(), cursor.skip(close)
+        guard let count = cursor.number(), let count = Int(exactly: count) else { return nil }
+        var behind: UInt64 = 0
+        if isEnd, cursor.skip(behindStart) {
+            guard let number = cursor.number(), number > 0, number < maximumFile else { return nil }
+            behind = number
+        }
+        guard cursor.skip(checksumStart), let checksum = cursor.hexadecimal(), cursor.skip(close)
         else { return nil }
-        return (Commit(count: count, checksum: checksum, isEnd: isEnd), cursor.offset)
+        return (Commit(count: count, checksum: checksum, isEnd: isEnd, behind: behind), cursor.offset)
     }
 
     /// Reads a header at the start of a line; `nil` if it is damaged.
@@ -93,11 +116,17 @@ enum LogMarks {
         }
         guard cursor.skip(#","version":"#), let version = cursor.number(), version > 0
         else { return nil }
+        var readableFrom: UInt64?
+        if cursor.skip(#","readableFrom":"#) {
+            guard let number = cursor.number(), number > 0, number <= version else { return nil }
+            readableFrom = number
+        }
         // The rest may have an unknown form.
-        guard version <= supported.upperBound else {
+        guard readableFrom ?? version <= supported.upperBound else {
             throw .tooNew(path: path, found: version, supported: supported.upperBound)
         }
-        let header = rest(of: &cursor, in: line, version)
+        var header = rest(of: &cursor, in: line, version)
+        header?.header.readableFrom = readableFrom
         // In a damaged line, the version is not certain.
         if header != nil, version < supported.lowerBound {
             throw .tooOld(path: path, found: version, oldest: supported.lowerBound)
@@ -144,7 +173,7 @@ enum LogMarks {
 let newline = UInt8(ascii: "\n")
 
 /// Reads the parts of a mark one after another.
-private struct MarkCursor {
+struct MarkCursor {
     private let line: UnsafeRawBufferPointer
     private(set) var offset = 0
 

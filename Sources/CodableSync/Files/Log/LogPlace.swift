@@ -5,6 +5,8 @@ struct LogPart: Sendable {
     var ranges: [Range<UInt64>]
     /// The offset of the next group; everything before it is committed or reported as damaged.
     var size: UInt64
+    /// The lines of a snapshot that no group has.
+    var rear: Range<UInt64>?
     /// Up to 64 bytes before `size`; if the file has other bytes there, it was replaced.
     var tail: [UInt8] = []
 

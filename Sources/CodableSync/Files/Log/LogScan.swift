@@ -13,6 +13,9 @@ struct LogScan {
     private(set) var end: UInt64 = 0
     /// Whether the mark that ends a whole file was found with nothing after it.
     private(set) var isEnded = false
+    /// The lines behind that mark, which are checked when they are read; of a snapshot without it, everything behind
+    /// the last group.
+    private(set) var rear: Range<UInt64>?
     /// Whether the last mark is complete except for its newline, as some editors leave a file.
     private(set) var isNewlineMissing = false
     /// The number of lines in the committed parts, without marks.
@@ -51,7 +54,7 @@ struct LogScan {
         if size == 0 { scan.report(.empty, line: 0, offset: 0) }
         try LogLines(file: file, range: 0..<scan.size).forEach { line in
             try scan.take(line)
-            return true
+            return scan.rear == nil
         }
         scan.finish()
         if let limit, size < limit, scan.damages.last?.reason != .cutOff {
@@ -171,8 +174,7 @@ struct LogScan {
     /// Whether a mark matches the group that it ends, or the whole file.
     private func holds(_ mark: LogMarks.Commit) -> Bool {
         if mark.isEnd {
-            return group.count == 0 && mark.count == lineCount
-                && mark.checksum == LineChecksum().value(count: lineCount)
+            return group.count == 0 && mark == .end(count: lineCount, behind: mark.behind)
         }
         return group.damage == nil && mark.count == group.count
             && mark.checksum == group.checksum.value(count: group.count)
@@ -180,12 +182,18 @@ struct LogScan {
 
     private mutating func close(with mark: LogMarks.Commit, at offset: UInt64, end: UInt64) throws {
         if holds(mark) {
-            isEnded = mark.isEnd && end >= size
+            isEnded = mark.isEnd && end + mark.behind >= size
             accept(group.start..<end, count: group.count)
         } else {
             try closeDamaged(with: mark, at: offset, end: end)
         }
         startGroup(at: end, line: line + 1)
+        // The mark is whole even if lines before it are not.
+        guard mark.behind > 0, mark == .end(count: mark.count, behind: mark.behind) else { return }
+        rear = min(end, size)..<min(end + mark.behind, size)
+        // The last newline carries no information.
+        if end + mark.behind > size + 1 { report(.cutOff, line: line, offset: size) }
+        if end + mark.behind < size { report(.checksum, line: line, offset: end + mark.behind) }
     }
 
     /// Handles a damaged mark between two groups: the second group can still be recognised by its own count.
@@ -243,6 +251,7 @@ struct LogScan {
         } else if name.kind == .snapshot, !isEnded, damages.isEmpty {
             report(.cutOff, line: line, offset: size)
         }
+        if name.kind == .snapshot, !isEnded, rear == nil, end < size { rear = end..<size }
     }
 }
 

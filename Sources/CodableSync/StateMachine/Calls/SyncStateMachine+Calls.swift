@@ -130,7 +130,7 @@ extension SyncStateMachine {
     // MARK: Reads
 
     /// Reports versions that a read could not decode.
-    private mutating func takeDecodeFailed(_ versions: [ReadVersion]) {
+    mutating func takeDecodeFailed(_ versions: [ReadVersion]) {
         var entries: [JournalEntry] = []
         for version in versions {
             let key = state.key(version.name)

@@ -62,7 +62,7 @@ extension MachineHarness {
         if changes.isEmpty { return commitNext() }
         var stored: [JournalEntry] = []
         machine = before
-        let actions = machine.takeAgain(inputs, after: failure, at: now) { changes in
+        let actions = machine.takeAgain(inputs, after: failure, at: now) { changes, _ in
             if isRefused(changes) { return failure }
             stored += changes.entries
             return nil
