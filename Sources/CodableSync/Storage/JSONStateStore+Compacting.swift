@@ -138,7 +138,10 @@ extension LogCompaction {
         var positions: [LogPosition] = []
         var offset: UInt64 = 0
         for key in state.sortedKeys(of: nil) {
-            guard let record = state[key] else { continue }
+            guard var record = state[key] else { continue }
+            // The first request ever brings everything that is known.
+            if !state.summary.isFollowed, record.undelivered?.kind.handle != nil { record.undelivered = nil }
+            if record.isEmpty { continue }
             let first = places.count
             for handle in record.handles {
                 // Damage may have taken it.

@@ -99,6 +99,7 @@ package final class JSONStateStore: StateStore {
                 throw (error as? UnreadableLine) ?? UnreadableLine(reason)
             }
         }
+        fold.adoptSettled()
         // What exists nowhere else is checked now, other contents when they are read.
         for position in recovery.isDamaged ? [] : fold.positionsOfEdits(behind: log.rear) {
             if try log.read(position).withUnsafeBytes({ JournalLine.isWhole($0) }) { continue }

@@ -17,6 +17,8 @@ struct JournalFold {
     private(set) var state = SyncState()
     /// The positions of contents that were read.
     private var positions: [ContentHandle: LogPosition] = [:]
+    /// Rows of the snapshot that are not parsed.
+    private var settled = SnapshotRowsBuilder()
     /// Where the snapshot has contents.
     private var places: [JournalLine.Place] = []
     /// Whether the lines behind the groups of the snapshot were read, because there is damage.
@@ -57,6 +59,15 @@ struct JournalFold {
             positions[handle] = position
             return []
         }
+        if foreignFile != position.file, LogFileName(identifier: position.file).kind == .snapshot {
+            if let row = settled.take(line, upTo: lastHandle + Self.longestJump) {
+                places.append(row.place)
+                try use(row.handle.number)
+                return []
+            }
+        } else {
+            adoptSettled()
+        }
         let line = try JournalLine.parse(Array(line))
         try checkOwner(line.line, at: position)
         // Not of a line that is left out.
@@ -69,6 +80,14 @@ struct JournalFold {
         state.forgetWhatChanged()
         keepOwner()
         return line.problems
+    }
+
+    /// Adds the rows of the snapshot that are not parsed to the state; after its lines, and before all others.
+    mutating func adoptSettled() {
+        if settled.isEmpty { return }
+        let rows = settled
+        settled = SnapshotRowsBuilder()
+        state.adopt(types: rows.types, zones: rows.zones) { rows.rows($0) }
     }
 
     private mutating func use(_ handle: UInt64) throws(JournalLineError) {

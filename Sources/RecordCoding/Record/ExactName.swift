@@ -20,6 +20,14 @@ package struct ExactName: Hashable, Sendable {
         digest = UInt32(truncatingIfNeeded: StableHash.of(text))
     }
 
+    /// The hash of a name's bytes.
+    ///
+    /// - Parameter bytes: The bytes in UTF-8.
+    /// - Returns: The digest of a name with these bytes.
+    package static func digest(of bytes: UnsafeRawBufferPointer) -> UInt32 {
+        UInt32(truncatingIfNeeded: StableHash.of(bytes))
+    }
+
     package static func == (lhs: ExactName, rhs: ExactName) -> Bool {
         lhs.digest == rhs.digest && lhs.text.isIdentical(to: rhs.text)
     }

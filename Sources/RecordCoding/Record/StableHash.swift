@@ -42,6 +42,16 @@ package struct StableHash {
         return hash.value
     }
 
+    /// The hash of a string's bytes.
+    ///
+    /// - Parameter bytes: The bytes in UTF-8.
+    /// - Returns: The hash of the string.
+    package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = StableHash()
+        hash.combine(bytes)
+        return hash.value
+    }
+
     /// The hash of all combined values; every bit depends on every input.
     var value: UInt64 {
         var mixed = state

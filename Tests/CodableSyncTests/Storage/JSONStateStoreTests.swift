@@ -57,6 +57,7 @@ final class JSONStateStoreTests: XCTestCase {
     /// I-07.
     func testCompactionKeepsTheStateAndItsContents() throws {
         let live = try open().store
+        try live.append([.fact(.followed)])
         for number in 1...20 { try store("N\(number % 5)", UInt64(number), in: live) }
         let change = LocalChange(kind: .save(30, size: 1), edited: nil, base: 16)
         try live.append([.queued(name: "N1", change)], [30: JournalSamples.record("N1", "edit")])

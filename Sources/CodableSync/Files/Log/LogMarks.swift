@@ -36,11 +36,11 @@ enum LogMarks {
     /// The maximum size of a file; the log writes no larger files, and reading one would take hours.
     static let maximumFile: UInt64 = 64 << 30
 
-    private static let commitStart = #"{"commit":"#
-    private static let endStart = #"{"end":"#
-    private static let behindStart = #","behind":"#
-    private static let checksumStart = #","checksum":""#
-    private static let close = #""}"#
+    private static let commitStart: StaticString = #"{"commit":"#
+    private static let endStart: StaticString = #"{"end":"#
+    private static let behindStart: StaticString = #","behind":"#
+    private static let checksumStart: StaticString = #","checksum":""#
+    private static let close: StaticString = #""}"#
 
     static func header(_ header: LogHeader, format: String) -> [UInt8] {
         let previous = header.previousSize.map { #","previousSize":\#($0)"# } ?? ""
@@ -78,7 +78,8 @@ enum LogMarks {
 
     /// Whether a line starts like one of the log's own marks.
     static func isReserved(_ line: UnsafeRawBufferPointer) -> Bool {
-        line.has(commitStart, at: 0) || line.has(endStart, at: 0)
+        var cursor = MarkCursor(line)
+        return cursor.skip(commitStart) || cursor.skip(endStart)
     }
 
     /// Reads a commit mark at the start of a line; `length` is the mark's length.
@@ -110,7 +111,7 @@ enum LogMarks {
     ) throws(LogError) -> (header: LogHeader, length: Int)? {
         var cursor = MarkCursor(line)
         guard cursor.skip(#"{"format":""#) else { return nil }
-        guard cursor.skip(format + "\"") else {
+        guard cursor.skip(text: format + "\"") else {
             if cursor.isCutOff(in: format) || cursor.differsByOneByte(from: Array(format.utf8)) { return nil }
             throw .otherFormat(path: path, expected: format)
         }
@@ -174,29 +175,50 @@ let newline = UInt8(ascii: "\n")
 
 /// Reads the parts of a mark one after another.
 struct MarkCursor {
-    private let line: UnsafeRawBufferPointer
+    let line: UnsafeRawBufferPointer
     private(set) var offset = 0
 
     init(_ line: UnsafeRawBufferPointer) {
         self.line = line
     }
 
-    mutating func skip(_ text: String) -> Bool {
+    mutating func skip(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard line.count - offset >= count, let base = line.baseAddress,
+            memcmp(base + offset, text.utf8Start, count) == 0
+        else { return false }
+        offset += count
+        return true
+    }
+
+    mutating func skip(text: String) -> Bool {
         guard line.has(text, at: offset) else { return false }
         offset += text.utf8.count
         return true
     }
 
+    /// Moves to the next byte of this value, and returns its offset; `nil` if there is none.
+    mutating func skipTo(_ byte: UInt8) -> Int? {
+        guard offset < line.count, let base = line.baseAddress,
+            let found = memchr(base + offset, Int32(byte), line.count - offset)
+        else { return nil }
+        let position = UnsafeRawPointer(found) - base
+        offset = position + 1
+        return position
+    }
+
     /// Moves to the next occurrence of a text, and returns its offset; `nil` if there is none.
-    mutating func skipTo(_ text: String) -> Int? {
-        var position = offset
-        while position + text.utf8.count <= line.count {
-            if line.has(text, at: position) {
+    mutating func skipTo(_ text: StaticString) -> Int? {
+        let start = offset
+        while offset < line.count {
+            let position = offset
+            if skip(text) {
                 offset = position
                 return position
             }
-            position += 1
+            offset += 1
         }
+        offset = start
         return nil
     }
 

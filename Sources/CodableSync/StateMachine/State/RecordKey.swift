@@ -33,7 +33,16 @@ package struct RecordKey: Hashable, Sendable {
     package var recordName: String { name.text }
 
     /// A hash that is the same in every process.
-    var digest: UInt32 { name.digest ^ (zone.number &* 0x9E37_79B1) }
+    var digest: UInt32 { Self.digest(zone, name.digest) }
+
+    /// The digest of the key with a zone and the bytes of a name.
+    static func digest(zone: ZoneNumber, name: UnsafeRawBufferPointer) -> UInt32 {
+        digest(zone, ExactName.digest(of: name))
+    }
+
+    private static func digest(_ zone: ZoneNumber, _ name: UInt32) -> UInt32 {
+        name ^ (zone.number &* 0x9E37_79B1)
+    }
 
     package static func == (lhs: RecordKey, rhs: RecordKey) -> Bool {
         lhs.zone == rhs.zone && lhs.name == rhs.name

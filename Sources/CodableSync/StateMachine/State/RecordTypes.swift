@@ -43,7 +43,7 @@ struct RecordTypes: Sendable {
     /// The records of a type, in order, given all records.
     ///
     /// Complexity: O(n log n) in the records of that type.
-    func sortedKeys(of type: RecordTypeNumber, in records: RecordTable<RecordState>) -> [RecordKey] {
+    func sortedKeys(of type: RecordTypeNumber, in records: RecordRows) -> [RecordKey] {
         if type == .unknown { return [] }
         if isDivided { return members[Int(type.number) - 1].sortedKeys }
         let count = counts[Int(type.number) - 1]
@@ -64,7 +64,7 @@ struct RecordTypes: Sendable {
         _ key: RecordKey,
         from former: RecordTypeNumber?,
         to type: RecordTypeNumber?,
-        _ records: RecordTable<RecordState>
+        _ records: RecordRows
     ) {
         if former == type { return }
         if let former, former != .unknown { remove(key, former) }
@@ -79,7 +79,7 @@ struct RecordTypes: Sendable {
     private mutating func add(
         _ key: RecordKey,
         _ type: RecordTypeNumber,
-        _ records: RecordTable<RecordState>
+        _ records: RecordRows
     ) {
         counts[Int(type.number) - 1] += 1
         if isDivided {
@@ -89,8 +89,18 @@ struct RecordTypes: Sendable {
         }
     }
 
-    /// Lists the records of each type, because there is a second one; done once.
-    private mutating func divide(_ records: RecordTable<RecordState>) {
+    /// Counts records that a snapshot has.
+    ///
+    /// - Parameters:
+    ///   - numbers: The numbers of records by type.
+    ///   - records: All records, these included.
+    mutating func adopt(_ numbers: [(type: RecordTypeNumber, count: Int)], _ records: RecordRows) {
+        for (type, count) in numbers { counts[Int(type.number) - 1] += count }
+        if counts.count(where: { $0 > 0 }) > 1 { divide(records) }
+    }
+
+    /// Lists the records of each type, because there is a second one.
+    private mutating func divide(_ records: RecordRows) {
         members = names.map { _ in RecordTable() }
         for key in records.sortedKeys {
             guard let type = records[key]?.type, type != .unknown else { continue }

@@ -3,11 +3,11 @@ import RecordCoding
 /// A snapshot of a state's records for readers elsewhere; while it exists, the first change to each shard
 /// copies the shard.
 package struct RecordView: Sendable {
-    private let records: RecordTable<RecordState>
+    private let records: RecordRows
     private let types: RecordTypes
     private let zone: ZoneNumber
 
-    fileprivate init(_ records: RecordTable<RecordState>, _ types: RecordTypes, _ zone: ZoneNumber) {
+    fileprivate init(_ records: RecordRows, _ types: RecordTypes, _ zone: ZoneNumber) {
         self.records = records
         self.types = types
         self.zone = zone

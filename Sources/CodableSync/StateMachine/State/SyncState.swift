@@ -7,7 +7,7 @@ package struct SyncState: Sendable {
     /// Diagnostics keep this many notes.
     static var maximumNotes: Int { 1000 }
 
-    package private(set) var records = RecordTable<RecordState>()
+    package private(set) var records = RecordRows()
     package private(set) var zones = ZoneTable<ZoneState>()
     package private(set) var summary = StateSummary()
     /// What streams hold, and what earlier processes died over.
@@ -123,6 +123,33 @@ package struct SyncState: Sendable {
         place(key, in: \.tooNewQueue, from: before, to: after) { $0.isTooNew }
         noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
         if after == nil, !held.isEmpty { changeHeld { $0.accept([key]) } }
+    }
+
+    /// Takes over the records that a snapshot has and nothing is left to do about.
+    ///
+    /// - Parameters:
+    ///   - types: Their types, with the number of records of each.
+    ///   - zones: Their zones, with the number of records and the newest version of each.
+    ///   - settled: Makes the records, given the number of each type.
+    mutating func adopt(
+        types: [(name: ExactName, count: Int)],
+        zones: [(number: ZoneNumber, count: Int, newest: KnownVersion)],
+        _ settled: ([RecordTypeNumber]) -> any SettledRecords
+    ) {
+        let numbers = types.map { self.types.met($0.name) }
+        let settled = settled(numbers)
+        let replaced = records.adopt(settled)
+        for zone in zones {
+            count(zone.number, zone.count)
+            if newest[zone.number]?.isNewer(than: zone.newest) != true { newest[zone.number] = zone.newest }
+        }
+        var counts = types.map(\.count)
+        for key in replaced {
+            guard let record = settled[key] else { continue }
+            count(key.zone, -1)
+            if let index = numbers.firstIndex(of: record.type) { counts[index] -= 1 }
+        }
+        self.types.adopt(zip(numbers, counts).map { ($0, $1) }, records)
     }
 
     /// Changes a record, and sets the type that an entry gives; `nil` leaves the type unchanged.

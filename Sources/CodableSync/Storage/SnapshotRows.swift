@@ -1,0 +1,141 @@
+import RecordCoding
+
+/// The settled rows of a snapshot, as they are written: a record is parsed when somebody asks for it.
+///
+/// A row takes its bytes and eight more.
+final class SnapshotRows: SettledRecords {
+    /// The lines, one after another.
+    private let lines: [UInt8]
+    /// The digest of each key, and the offset of its line, in the order of these numbers.
+    private let places: [UInt64]
+    private let types: [(name: ExactName, number: RecordTypeNumber)]
+
+    fileprivate init(
+        _ lines: [UInt8],
+        _ places: [UInt64],
+        _ types: [(name: ExactName, number: RecordTypeNumber)]
+    ) {
+        self.lines = lines
+        self.places = places
+        self.types = types
+    }
+
+    var count: Int { places.count }
+
+    var sortedKeys: [RecordKey] {
+        // They are in order in the snapshot.
+        let offsets = places.map { UInt32(truncatingIfNeeded: $0) }.sorted()
+        return lines.withUnsafeBytes { lines in
+            offsets.compactMap { offset in
+                let line = Self.line(at: offset, in: lines)
+                return SettledRow(line).map { RecordKey(zone: $0.zone, name: $0.name(line)) }
+            }
+        }
+    }
+
+    func contains(_ key: RecordKey) -> Bool { find(key) { _, _ in true } ?? false }
+
+    subscript(key: RecordKey) -> RecordState? {
+        find(key) { row, line in row.record(line, number(of: row.type, in: line)) }
+    }
+
+    private func number(of type: Range<Int>, in line: UnsafeRawBufferPointer) -> RecordTypeNumber {
+        for (name, number) in types where name.text.utf8.elementsEqual(line[type]) { return number }
+        return .unknown
+    }
+
+    private func find<Result>(
+        _ key: RecordKey,
+        _ body: (SettledRow, UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        let digest = UInt64(key.digest) << 32
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle] < digest { low = middle + 1 } else { high = middle }
+        }
+        return lines.withUnsafeBytes { lines in
+            while low < places.count, places[low] >> 32 == UInt64(key.digest) {
+                let line = Self.line(at: UInt32(truncatingIfNeeded: places[low]), in: lines)
+                if let row = SettledRow(line), row.zone == key.zone,
+                    key.recordName.utf8.elementsEqual(line[row.name])
+                {
+                    return body(row, line)
+                }
+                low += 1
+            }
+            return nil
+        }
+    }
+
+    private static func line(at offset: UInt32, in lines: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let start = Int(offset)
+        let end = lines.firstNewline(from: start) ?? lines.count
+        return UnsafeRawBufferPointer(rebasing: lines[start..<end])
+    }
+}
+
+extension SettledRow {
+    /// The name, given the line.
+    func name(_ line: UnsafeRawBufferPointer) -> ExactName {
+        ExactName(String(decoding: line[name], as: UTF8.self))
+    }
+}
+
+/// What the settled rows of a snapshot give together.
+struct SnapshotRowsBuilder {
+    private var lines: [UInt8] = []
+    private var places: [UInt64] = []
+    private var last: (zone: ZoneNumber, name: Range<Int>)?
+    /// The types that were met, with the number of records of each.
+    private(set) var types: [(name: ExactName, count: Int)] = []
+    /// The zones that were met, with the number of records and the newest version of each.
+    private(set) var zones: [(number: ZoneNumber, count: Int, newest: KnownVersion)] = []
+
+    var isEmpty: Bool { places.isEmpty }
+
+    /// Takes a line; returns the row if it is a settled one, and its handle is not too high.
+    mutating func take(_ line: UnsafeRawBufferPointer, upTo handle: UInt64) -> SettledRow? {
+        guard lines.count + line.count < Int(UInt32.max), let row = SettledRow(line),
+            row.handle.number <= handle
+        else { return nil }
+        let name = UnsafeRawBufferPointer(rebasing: line[row.name])
+        // A snapshot has them in order, each once.
+        if let last, !precedes(last, row.zone, name) { return nil }
+        last = (row.zone, (lines.count + row.name.lowerBound)..<(lines.count + row.name.upperBound))
+        let digest = RecordKey.digest(zone: row.zone, name: name)
+        places.append(UInt64(digest) << 32 | UInt64(lines.count))
+        lines.append(contentsOf: line)
+        lines.append(newline)
+        count(row, line)
+        return row
+    }
+
+    private func precedes(
+        _ last: (zone: ZoneNumber, name: Range<Int>),
+        _ zone: ZoneNumber,
+        _ name: UnsafeRawBufferPointer
+    ) -> Bool {
+        if last.zone != zone { return last.zone < zone }
+        return lines.withUnsafeBytes { $0[last.name].lexicographicallyPrecedes(name) }
+    }
+
+    private mutating func count(_ row: SettledRow, _ line: UnsafeRawBufferPointer) {
+        if let index = types.firstIndex(where: { $0.name.text.utf8.elementsEqual(line[row.type]) }) {
+            types[index].count += 1
+        } else {
+            types.append((ExactName(String(decoding: line[row.type], as: UTF8.self)), 1))
+        }
+        guard let index = zones.firstIndex(where: { $0.number == row.zone }) else {
+            return zones.append((row.zone, 1, row.version(line)))
+        }
+        zones[index].count += 1
+        if let newest = zones[index].newest.modified, let date = row.modified, newest > date { return }
+        zones[index].newest = row.version(line)
+    }
+
+    /// The rows, given the number of each type.
+    func rows(_ numbers: [RecordTypeNumber]) -> SnapshotRows {
+        SnapshotRows(lines, places.sorted(), zip(types, numbers).map { ($0.name, $1) })
+    }
+}
