@@ -162,6 +162,10 @@ struct JournalFold {
 extension JournalLine.Parsed {
     /// The highest handle that the line names, or gives as the last one.
     fileprivate var highestHandle: UInt64 {
-        max(line.handles.lazy.map(\.number).max() ?? 0, lastHandle)
+        if case .row(.record(_, _, let record?)) = line {
+            max(record.highestHandle, lastHandle)
+        } else {
+            lastHandle
+        }
     }
 }

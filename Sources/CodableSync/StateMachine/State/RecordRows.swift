@@ -56,7 +56,7 @@ package struct RecordRows: Sendable {
     /// - Returns: Those of them that were changed before.
     mutating func adopt(_ settled: any SettledRecords) -> [RecordKey] {
         self.settled = settled
-        let changed = changed.isEmpty ? [] : changed.sortedKeys.filter(settled.contains)
+        let changed = changed.keys.filter(settled.contains)
         count += settled.count - changed.count
         return changed
     }

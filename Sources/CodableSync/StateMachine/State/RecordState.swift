@@ -1,16 +1,6 @@
 /// Everything that the engine stores about one record: a few words, and handles to contents.
 package struct RecordState: Equatable, Sendable {
     package var server = ServerVersion.none
-    /// The last version that this app could read, while the server's is too new for it.
-    package var kept: KeptVersion?
-    /// The tags of replaced versions that the app's models may still carry; empty unless the type's models carry
-    /// system fields.
-    package var carried = CarriedTags()
-    package var pending: LocalChange?
-    /// Contents of requests with an unknown outcome, which the server may have saved.
-    package var sent: [SentVersion] = []
-    /// Whether a request to delete the record was sent and its outcome is unknown.
-    package var isDeletionSent = false
     package var undelivered: Undelivered?
     /// The number of the last full listing that contained the record.
     package var listing: UInt64 = 0
@@ -18,8 +8,46 @@ package struct RecordState: Equatable, Sendable {
     package var mustLookUp = false
     /// The record's type.
     package var type = RecordTypeNumber.unknown
+    /// What most records don't have; `nil` if this one has none of it.
+    private var more: More?
 
     package init() {}
+
+    /// The last version that this app could read, while the server's is too new for it.
+    package var kept: KeptVersion? {
+        get { more?.parts.kept }
+        set { change { $0.kept = newValue } }
+    }
+
+    /// The tags of replaced versions that the app's models may still carry; empty unless the type's models carry
+    /// system fields.
+    package var carried: CarriedTags {
+        get { more?.parts.carried ?? CarriedTags() }
+        set { change { $0.carried = newValue } }
+    }
+
+    package var pending: LocalChange? {
+        get { more?.parts.pending }
+        set { change { $0.pending = newValue } }
+    }
+
+    /// Contents of requests with an unknown outcome, which the server may have saved.
+    package var sent: [SentVersion] {
+        get { more?.parts.sent ?? [] }
+        set { change { $0.sent = newValue } }
+    }
+
+    /// Whether a request to delete the record was sent and its outcome is unknown.
+    package var isDeletionSent: Bool {
+        get { more?.parts.isDeletionSent ?? false }
+        set { change { $0.isDeletionSent = newValue } }
+    }
+
+    private mutating func change(_ body: (inout More.Parts) -> Void) {
+        var parts = more?.parts ?? More.Parts()
+        body(&parts)
+        more = parts == More.Parts() ? nil : More(parts)
+    }
 
     /// The latest version in the current zone.
     package var known: KnownVersion? { if case .known(let version) = server { version } else { nil } }
@@ -85,4 +113,25 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether there is nothing left to store.
     package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !mustLookUp }
+}
+
+extension RecordState {
+    /// The parts that few records have, in a place of their own, so that the others are small.
+    private final class More: Equatable, Sendable {
+        struct Parts: Equatable, Sendable {
+            var kept: KeptVersion?
+            var carried = CarriedTags()
+            var pending: LocalChange?
+            var sent: [SentVersion] = []
+            var isDeletionSent = false
+        }
+
+        let parts: Parts
+
+        init(_ parts: Parts) {
+            self.parts = parts
+        }
+
+        static func == (lhs: More, rhs: More) -> Bool { lhs === rhs || lhs.parts == rhs.parts }
+    }
 }

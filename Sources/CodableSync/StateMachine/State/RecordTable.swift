@@ -34,10 +34,16 @@ package struct RecordTable<Value: Sendable>: Sendable {
     ///
     /// Complexity: O(n log n); for listings, not for changes.
     package var sortedKeys: [RecordKey] {
+        var keys = keys
+        keys.sort()
+        return keys
+    }
+
+    /// All keys, in an order that is the same in every process.
+    var keys: [RecordKey] {
         var keys: [RecordKey] = []
         keys.reserveCapacity(count)
         for entry in rows { keys.append(contentsOf: entry.value.lazy.map(\.key)) }
-        keys.sort()
         return keys
     }
 

@@ -35,13 +35,6 @@ package struct StateLines: Equatable, Sendable {
     }
 }
 
-extension StateLine {
-    /// Every handle that the line names.
-    var handles: [ContentHandle] {
-        if case .row(.record(_, _, let record?)) = self { record.handles } else { [] }
-    }
-}
-
 extension SyncState {
     /// Applies entries, and gives the lines that store what they changed.
     package mutating func applyWriting(_ entries: [JournalEntry]) -> StateLines {

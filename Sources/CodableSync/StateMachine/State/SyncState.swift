@@ -114,13 +114,13 @@ package struct SyncState: Sendable {
         {
             newest[key.zone] = known
         }
-        place(key, in: \.sendQueue, from: before, to: after) { $0.isSendable }
+        Self.place(key, in: &sendQueue, from: before, to: after) { $0.isSendable }
         if after?.isSendable != true { unsendable.append(key) }
-        place(key, in: \.conflictQueue, from: before, to: after) { $0.isInConflict }
-        place(key, in: \.parkedQueue, from: before, to: after) { $0.pending?.parked != nil }
-        place(key, in: \.lookUpQueue, from: before, to: after) { $0.mustLookUp }
-        place(key, in: \.deliveryQueue, from: before, to: after) { $0.undelivered != nil }
-        place(key, in: \.tooNewQueue, from: before, to: after) { $0.isTooNew }
+        Self.place(key, in: &conflictQueue, from: before, to: after) { $0.isInConflict }
+        Self.place(key, in: &parkedQueue, from: before, to: after) { $0.pending?.parked != nil }
+        Self.place(key, in: &lookUpQueue, from: before, to: after) { $0.mustLookUp }
+        Self.place(key, in: &deliveryQueue, from: before, to: after) { $0.undelivered != nil }
+        Self.place(key, in: &tooNewQueue, from: before, to: after) { $0.isTooNew }
         noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
         if after == nil, !held.isEmpty { changeHeld { $0.accept([key]) } }
     }
@@ -181,22 +181,22 @@ package struct SyncState: Sendable {
         from former: Undelivered?,
         to undelivered: Undelivered?
     ) {
-        if let undelivered, undelivered.order != former?.order {
-            deliveryQueue.moveToEnd(key)
-            renewed.append(key)
-        }
+        guard let undelivered, undelivered.order != former?.order else { return }
+        // One that was not in the queue is at its end.
+        if former != nil { deliveryQueue.moveToEnd(key) }
+        renewed.append(key)
     }
 
-    private mutating func place(
+    private static func place(
         _ key: RecordKey,
-        in queue: WritableKeyPath<SyncState, RecordQueue>,
+        in queue: inout RecordQueue,
         from former: RecordState?,
         to record: RecordState?,
         if belongs: (RecordState) -> Bool
     ) {
         let (was, isNow) = (former.map(belongs) ?? false, record.map(belongs) ?? false)
         if was == isNow { return }
-        if isNow { self[keyPath: queue].append(key) } else { self[keyPath: queue].remove(key) }
+        if isNow { queue.append(key) } else { queue.remove(key) }
     }
 
     /// Forgets the newest known version of a zone, since the next zone may have another history.
