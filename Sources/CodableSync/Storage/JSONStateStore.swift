@@ -102,7 +102,7 @@ package final class JSONStateStore: StateStore {
         fold.adoptSettled()
         // What exists nowhere else is checked now, other contents when they are read.
         for position in recovery.isDamaged ? [] : fold.positionsOfEdits(behind: log.rear) {
-            if try log.read(position).withUnsafeBytes({ JournalLine.isWhole($0) }) { continue }
+            if try isWhole(position, in: log) { continue }
             recovery.damages.append(try log.setAside(position))
         }
         // Where lines are damaged, it must be known which contents are left.
@@ -116,6 +116,14 @@ package final class JSONStateStore: StateStore {
             repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : [],
             lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
         )
+    }
+
+    private static func isWhole(_ position: LogPosition, in log: JSONLog) throws -> Bool {
+        do {
+            return try log.read(position).withUnsafeBytes { JournalLine.isWhole($0) }
+        } catch LogError.unknownPosition {
+            return false
+        }
     }
 
     package func append(_ batch: JournalBatch, leaving state: SyncState) throws {
@@ -169,29 +177,47 @@ package final class JSONStateStore: StateStore {
 
     package func load(_ handles: [ContentHandle]) throws -> StoredContents {
         var contents = StoredContents()
-        for handle in handles {
-            guard let bytes = try read(handle) else { continue }
-            do {
-                contents.records[handle] = try JournalLine.record(of: handle, in: bytes)
-            } catch {
-                contents.unreadable[handle] = "The stored contents cannot be read: \(error)"
+        var left = handles
+        while !left.isEmpty {
+            let stored = index.withLock { index in
+                left.compactMap { handle in index[handle].map { StoredPlace(handle: handle, position: $0) } }
+            }
+            left = []
+            var pieces = StoredPlace.pieces(of: stored)
+            while let piece = pieces.popLast() {
+                do {
+                    try read(piece, into: &contents)
+                } catch LogError.unknownPosition where index.withLock({ piece.isOutdated(in: $0) }) {
+                    // A compaction has moved them.
+                    left += piece.map(\.handle)
+                } catch LogError.unknownPosition where piece.count > 1 {
+                    pieces += piece.indices.map { piece[$0...$0] }
+                } catch let error as LogError {
+                    if case .closed = error { throw JournalFailure.unreadable("The state is closed.") }
+                    for place in piece { contents.unreadable[place.handle] = Self.unreadable(error) }
+                }
             }
         }
         return contents
     }
 
-    /// Reads contents from their position, which compactions may change in the meantime.
-    private func read(_ handle: ContentHandle) throws -> [UInt8]? {
-        while let position = index.withLock({ $0[handle] }) {
+    private static func unreadable(_ error: any Error) -> String {
+        "The stored contents cannot be read: \(error)"
+    }
+
+    /// Reads contents that stand near each other.
+    private func read(_ piece: ArraySlice<StoredPlace>, into contents: inout StoredContents) throws {
+        let whole = piece.extent
+        let bytes = try log.readAll(whole)
+        for place in piece {
+            let start = Int(place.position.offset - whole.offset)
             do {
-                return try log.read(position)
-            } catch LogError.unknownPosition where index.withLock({ $0[handle] }) != position {
-                continue
-            } catch LogError.closed {
-                throw JournalFailure.unreadable("The state is closed.")
+                let line = Array(bytes[start..<start + Int(place.position.length)])
+                contents.records[place.handle] = try JournalLine.record(of: place.handle, in: line)
+            } catch {
+                contents.unreadable[place.handle] = Self.unreadable(error)
             }
         }
-        return nil
     }
 
     package func close() {
@@ -199,5 +225,53 @@ package final class JSONStateStore: StateStore {
         // process would then never finish one.
         compactionQueue.sync { goOnCompacting() }
         log.close()
+    }
+}
+
+/// Where contents are.
+private struct StoredPlace {
+    /// How much is read at once, unless a single line is longer.
+    private static let pieceSize: UInt64 = 256 << 10
+    /// How many bytes between lines are read in vain rather than in another call.
+    private static let gap: UInt64 = 4 << 10
+
+    var handle: ContentHandle
+    var position: LogPosition
+
+    var end: UInt64 { position.offset + UInt64(position.length) }
+
+    /// Divides places into those that are read together.
+    static func pieces(of places: [StoredPlace]) -> [ArraySlice<StoredPlace>] {
+        let places = places.sorted { first, second in
+            (first.position.file, first.position.offset) < (second.position.file, second.position.offset)
+        }
+        var pieces: [ArraySlice<StoredPlace>] = []
+        var start = 0
+        for index in places.indices.dropFirst()
+        where !places[index - 1].isFollowed(by: places[index], from: places[start]) {
+            pieces.append(places[start..<index])
+            start = index
+        }
+        if start < places.count { pieces.append(places[start...]) }
+        return pieces
+    }
+
+    private func isFollowed(by next: StoredPlace, from first: StoredPlace) -> Bool {
+        position.file == next.position.file && next.position.offset < end + Self.gap
+            && next.end - first.position.offset < Self.pieceSize
+    }
+}
+
+extension ArraySlice<StoredPlace> {
+    /// The part of the file that has all of them.
+    fileprivate var extent: LogPosition {
+        var extent = self[startIndex].position
+        let end = reduce(0) { Swift.max($0, $1.end) }
+        extent.length = UInt32(clamping: end - extent.offset)
+        return extent
+    }
+
+    fileprivate func isOutdated(in index: ContentIndex) -> Bool {
+        contains { index[$0.handle] != $0.position }
     }
 }

@@ -47,8 +47,20 @@ package struct RecordRows: Sendable {
         let above = changed.sortedKeys
         guard let settled else { return above }
         let below = changed.isEmpty ? settled.sortedKeys : settled.sortedKeys.filter { changed[$0] == nil }
-        let left = above.filter { changed[$0] != .some(nil) }
-        return left.isEmpty ? below : (below + left).sorted()
+        return Self.merged(below, above.filter { changed[$0] != .some(nil) })
+    }
+
+    /// The keys of two lists in order, in order.
+    private static func merged(_ first: [RecordKey], _ second: [RecordKey]) -> [RecordKey] {
+        if first.isEmpty || second.isEmpty { return first + second }
+        var merged: [RecordKey] = []
+        merged.reserveCapacity(first.count + second.count)
+        var rest = second[...]
+        for key in first {
+            while let next = rest.first, next < key { merged.append(rest.removeFirst()) }
+            merged.append(key)
+        }
+        return merged + rest
     }
 
     /// Puts the records of a snapshot below.

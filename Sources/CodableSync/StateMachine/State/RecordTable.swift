@@ -43,7 +43,7 @@ package struct RecordTable<Value: Sendable>: Sendable {
     var keys: [RecordKey] {
         var keys: [RecordKey] = []
         keys.reserveCapacity(count)
-        for entry in rows { keys.append(contentsOf: entry.value.lazy.map(\.key)) }
+        for entry in rows { for row in entry.value { keys.append(row.key) } }
         return keys
     }
 
