@@ -43,6 +43,75 @@ final class JSONLogCompactionTests: XCTestCase {
         }
     }
 
+    private func compactWithRear(_ log: JSONLog, _ count: Int) throws -> (lines: [String], rear: LogPosition)
+    {
+        let lines = (0..<count).map { "[\($0),\"\(String(repeating: "r", count: $0 % 700))\"]" }
+        let positions = try log.commit(LogFixture.group(lines), flush: true)
+        let compaction = try log.beginCompaction()
+        _ = try compaction.append(Array("\"front\"".utf8))
+        let compacted = try compaction.finish(rear: positions)
+        try log.finishCompaction(compacted)
+        return (lines, compacted.rear)
+    }
+
+    private func rear(_ log: JSONLog) throws -> [String] {
+        var lines: [String] = []
+        try log.visitRear { line, _ in lines.append(String(decoding: line, as: UTF8.self)) }
+        return lines
+    }
+
+    func testLinesBehindTheGroupsAreCopiedAndNotVisited() throws {
+        let log = try LogFixture.open(fileSystem).log
+        let (lines, start) = try compactWithRear(log, 2000)
+        for log in [log, try LogFixture.open(fileSystem).log] {
+            XCTAssertEqual(try rear(log), lines)
+            XCTAssertEqual(log.rear?.range.lowerBound, start.offset)
+            var offset: UInt64 = start.offset
+            for line in lines {
+                let position = LogPosition(file: start.file, offset: offset, length: UInt32(line.utf8.count))
+                XCTAssertEqual(String(decoding: try log.read(position), as: UTF8.self), line)
+                offset += UInt64(line.utf8.count) + 1
+            }
+        }
+        let opened = try LogFixture.open(fileSystem)
+        XCTAssertEqual(opened.lines, ["\"front\""])
+        XCTAssertFalse(opened.recovery.isDamaged)
+        // From one snapshot into the next.
+        var offset = start.offset
+        let positions = lines.map { line in
+            defer { offset += UInt64(line.utf8.count) + 1 }
+            return LogPosition(file: start.file, offset: offset, length: UInt32(line.utf8.count))
+        }
+        let compaction = try opened.log.beginCompaction()
+        try opened.log.finishCompaction(compaction.finish(rear: positions.reversed()))
+        XCTAssertEqual(try rear(try LogFixture.open(fileSystem).log), lines.reversed())
+    }
+
+    func testDamageAroundTheLinesBehindTheGroups() throws {
+        let log = try LogFixture.open(fileSystem).log
+        let (lines, start) = try compactWithRear(log, 4)
+        log.close()
+        let path = "/log/snapshot-2.jsonl"
+        let bytes = try XCTUnwrap(fileSystem.bytes(at: path))
+        let rows: [(String, [UInt8], isDamaged: Bool, rear: [String])] = [
+            ("a turned bit", bytes.changed(at: Int(start.offset) + 9) { $0 ^ 1 }, false, []),
+            ("the last newline", bytes.dropLast(), false, lines),
+            ("the last byte", bytes.dropLast(2), true, []), ("the last line", bytes.dropLast(12), true, []),
+            ("more", bytes + [65], true, lines),
+            ("the mark", bytes.changed(at: Int(start.offset) - 10) { $0 ^ 1 }, true, lines),
+            ("the size in the mark", bytes.changed(at: Int(start.offset) - 33) { $0 ^ 1 }, true, lines),
+        ]
+        for (row, changed, isDamaged, expected) in rows {
+            let files = fileSystem.crashed(keeping: .allWrites)
+            files.place(changed, at: path)
+            let opened = try LogFixture.open(files)
+            XCTAssertEqual(opened.lines, ["\"front\""], row)
+            XCTAssertEqual(opened.recovery.isDamaged, isDamaged, row)
+            let found = try rear(opened.log)
+            if !expected.isEmpty { XCTAssertTrue(Set(found).isSuperset(of: expected), "\(row): \(found)") }
+        }
+    }
+
     func testCompactionMakesTheLogSmaller() throws {
         _ = try LogFixture.write(groups: 100, to: fileSystem)
         let log = try LogFixture.open(fileSystem).log
@@ -142,5 +211,13 @@ final class JSONLogCompactionTests: XCTestCase {
         try log.finishCompaction(result)
         XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-3.jsonl", "snapshot-3.jsonl"])
         XCTAssertEqual(try LogFixture.open(fileSystem).lines, written)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func changed(at index: Int, _ body: (UInt8) -> UInt8) -> [UInt8] {
+        var bytes = self
+        bytes[index] = body(bytes[index])
+        return bytes
     }
 }

@@ -128,6 +128,51 @@ final class UnreadableContentsScenarios: StateFileScenario {
         }
     }
 
+    /// A device whose snapshot has a damaged copy of a record that is not edited here.
+    private func prepareDamaged() async throws -> Device<Note> {
+        let files = try await prepare(compacted: true)
+        let name = try XCTUnwrap(files.names.first { $0.hasPrefix("snapshot") })
+        let place = try XCTUnwrap(files[name].firstRange(of: Array("{\"name\":\"known1\"".utf8))).upperBound
+        files[name][place + 20] ^= 1
+        return try open(files)
+    }
+
+    func testADamagedCopyIsFetchedAgainForEachKindOfStream() async throws {
+        for kind in ["changes", "liveChanges", "reads"] {
+            let device = try await prepareDamaged()
+            XCTAssertEqual(recoveries(of: device), [], kind)
+            let view = Locked<[String: String]>([:])
+            let engine = device.engine
+            let loop = Task {
+                if kind == "reads" { return }
+                for await change in kind == "changes" ? engine.changes : engine.liveChanges {
+                    if case .updated(let models) = change {
+                        view.withLock { view in for model in models { view[model.id] = model.title } }
+                    }
+                }
+            }
+            if kind == "reads" {
+                let shown = try await engine.allModels().map(\.id)
+                XCTAssertEqual(shown, ["known2"] + Self.edits)
+            } else {
+                await device.events.reach("the damage was told") { events in
+                    events.contains { if case .undecodable("known1", _) = $0 { true } else { false } }
+                }
+            }
+            await engine.waitUntilIdle()
+            try await engine.sync()
+            await engine.waitUntilIdle()
+            let model = try await engine.model(named: "known1")
+            XCTAssertEqual(model, Note("known1", "Tea"), kind)
+            if kind != "reads" { XCTAssertEqual(view.withLock { $0["known1"] }, "Tea", kind) }
+            XCTAssertEqual(undecodable(device).count, 1, kind)
+            try await assertEqualEverywhere(device)
+            try await engine.close()
+            await loop.value
+            for name in Self.edits { try await serverDelete(name) }
+        }
+    }
+
     /// If the stored server version is unreadable, an upload of the same record must not overwrite the
     /// server's version unseen.
     func testAnUploadOverUnreadableContentsIsMergedWithTheServersVersion() async throws {

@@ -1,0 +1,205 @@
+import Foundation
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// Rows of a snapshot that are parsed when somebody asks: the state is the one that parsing all of them gives.
+final class SnapshotRowsTests: XCTestCase {
+    private let names = [
+        "a", "b", "c", "d\"", "e\\", "f\n", "カ", "н", "caf\u{E9}", "cafe\u{301}", "é", "z z",
+    ]
+
+    private func open(_ files: SimulatedFileSystem) throws -> JSONStateStore.Opened {
+        try JSONStateStore.open(directory: "/state", fileSystem: files)
+    }
+
+    private struct Writer {
+        var random: CodableSync.SplitMix64
+        var last: UInt64 = 0
+        var contents: [ContentHandle: Record] = [:]
+
+        init(seed: UInt64) { random = CodableSync.SplitMix64(seed: seed) }
+
+        mutating func handle() -> ContentHandle {
+            last += 1
+            contents[ContentHandle(last)] = JournalSamples.record("n", "text \(last)")
+            return ContentHandle(last)
+        }
+
+        mutating func version(mayBeTooNew: Bool) -> KnownVersion {
+            let date = Date(
+                milliseconds: Int64.random(in: 1_700_000_000_000...1_700_000_009_000, using: &random)
+            )
+            return KnownVersion(
+                changeTag: Bool.random(using: &random) ? "t\(last)" : "t\"\(last)",
+                handle: handle(),
+                hash: UInt64.random(in: 0 ... .max, using: &random),
+                modified: date,
+                size: Int.random(in: 0..<3, using: &random) * 100,
+                schema: SchemaVersion(UInt64.random(in: 1...(mayBeTooNew ? 2 : 1), using: &random))
+            )
+        }
+
+        mutating func entries(for key: RecordKey, of type: ExactName, in state: SyncState) -> [JournalEntry] {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0...4:
+                // An edit that meets one is parked, which the machine does.
+                let version = version(mayBeTooNew: state[key]?.pending == nil)
+                return [.fetching(.fetched(key, type: type, version))]
+            case 5: return [.fetching(.deletionFetched(key))]
+            case 6 where state[key]?.isTooNew != true:
+                let change = LocalChange(
+                    kind: .save(handle(), size: 9),
+                    edited: nil,
+                    base: state[key]?.known?.handle
+                )
+                return [.calls(.queued(key, type: type, change))]
+            case 7: return [.calls(.discarded(key))]
+            case 8: return [.fetching(.lookUpNeeded(key.zone, [key.name]))]
+            default: return []
+            }
+        }
+    }
+
+    /// Accepts the first changes to deliver; their numbers may differ after a restart.
+    private func acceptance(_ state: SyncState) -> JournalEntry {
+        .fact(
+            .accepted(
+                state.deliveryQueue.keys.sorted().prefix(8).compactMap { key in
+                    state[key]?.undelivered.map { AcceptedChange(key: key, order: $0.order) }
+                }
+            )
+        )
+    }
+
+    /// The records' rows without the numbers of deliveries.
+    private func rows(_ state: SyncState) -> [StateLine] {
+        state.rows.map { line in
+            guard case .row(.record(let key, let type, var record)) = line else { return line }
+            record?.undelivered?.order = 0
+            return .row(.record(key, type: type, record))
+        }
+    }
+
+    private func assertEqual(_ state: SyncState, _ live: SyncState, _ row: String, line: UInt = #line) {
+        XCTAssertEqual(rows(state), rows(live), row, line: line)
+        XCTAssertEqual(state.records.count, live.records.count, row, line: line)
+        XCTAssertEqual(state.brokenInvariants(), [], row, line: line)
+        for zone in [ZoneNumber.first, ZoneNumber(2)] {
+            XCTAssertEqual(state.knownCount(in: zone), live.knownCount(in: zone), row, line: line)
+        }
+        for type in ["T", "U"] as [ExactName] {
+            XCTAssertEqual(state.sortedKeys(of: type), live.sortedKeys(of: type), row, line: line)
+        }
+    }
+
+    func testAStateGoesOnBehindItsSnapshots() throws {
+        for seed in UInt64(0)..<60 {
+            let files = SimulatedFileSystem()
+            var writer = Writer(seed: seed)
+            let types: [ExactName] = seed % 2 == 0 ? ["T"] : ["T", "U"]
+            var live = SyncState()
+            var store = try open(files).store
+            try store.append([.fact(.followed)], to: &live)
+            for round in 0..<5 {
+                let row = "seed \(seed), round \(round)"
+                for _ in 0..<20 {
+                    let index = Int.random(in: 0..<names.count, using: &writer.random)
+                    let zone = ZoneNumber(UInt32(1 + index % 2))
+                    let key = RecordKey(zone: zone, name: ExactName(names[index]))
+                    let type = types[index / 2 % types.count]
+                    let entries = writer.entries(for: key, of: type, in: live)
+                    if entries.isEmpty {
+                        try store.append([acceptance(store.stored.withLock { $0.state })])
+                        _ = live.applyWriting([acceptance(live)])
+                    } else {
+                        try store.append(entries, writer.contents)
+                        _ = live.applyWriting(entries)
+                    }
+                    writer.contents = [:]
+                    live.forgetWhatChanged()
+                }
+                assertEqual(store.stored.withLock { $0.state }, live, row)
+                if round > 0 { try store.compact() }
+                store.close()
+                let opened = try open(files)
+                XCTAssertEqual(opened.recovery.damages, [], row)
+                assertEqual(opened.state, live, row)
+                XCTAssertGreaterThan(opened.nextHandle, writer.last, row)
+                let named = live.sortedKeys(of: nil).flatMap { live[$0]?.handles ?? [] }
+                XCTAssertEqual(Set(try opened.store.load(named).records.keys), Set(named), row)
+                store = opened.store
+            }
+        }
+    }
+
+    private static let settled = [
+        #"{"zone":1,"name":"a","record":{"type":"T","known":{"tag":"t","handle":7,"hash":9,"modified":5,"size":3},"listing":2},"places":[[7,0,10]]}"#,
+        #"{"zone":1,"name":"カ","record":{"type":"é","known":{"tag":"","handle":7,"hash":18446744073709551615},"listing":0},"places":[[7,99,1]]}"#,
+        #"{"zone":3,"name":"","record":{"type":"T","known":{"tag":"t","handle":0,"hash":0,"size":3},"listing":0},"places":[[0,0,0]]}"#,
+    ]
+
+    private func assertReadsAsParsed(_ line: [UInt8], isSettled: Bool? = nil, _ row: String) throws {
+        try line.withUnsafeBytes { bytes in
+            guard let settled = SettledRow(bytes) else { return XCTAssertNotEqual(isSettled, true, row) }
+            XCTAssertNotEqual(isSettled, false, row)
+            let parsed = try JournalLine.parse(line)
+            XCTAssertEqual(parsed.problems, [], row)
+            guard case .row(.record(let key, let type, let record)) = parsed.line else { return XCTFail(row) }
+            XCTAssertEqual(RecordKey(zone: settled.zone, name: settled.name(bytes)), key, row)
+            XCTAssertEqual(String(decoding: bytes[settled.type], as: UTF8.self), type?.text, row)
+            XCTAssertEqual(settled.record(bytes, .unknown), record, row)
+            XCTAssertEqual([settled.place], parsed.places, row)
+        }
+    }
+
+    func testASettledRowReadsAsItIsParsed() throws {
+        for line in Self.settled {
+            try assertReadsAsParsed(Array(line.utf8), isSettled: true, line)
+            for member in [
+                #""lookUpNeeded":true"#, #""pending":{"delete":true}"#, #""deletionSent":true"#,
+                #""undelivered":{"kind":"deleted","order":1}"#, #""lost":{"tag":"t","handle":3,"hash":1}"#,
+                #""future":1"#,
+            ] {
+                let more = line.replacing(#","listing""#, with: ",\(member),\"listing\"")
+                try assertReadsAsParsed(Array(more.utf8), isSettled: false, more)
+            }
+        }
+    }
+
+    func testNoChangedByteMakesARowSettledThatReadsOtherwise() throws {
+        for line in Self.settled.map({ Array($0.utf8) }) {
+            for index in line.indices {
+                for byte in Array("\"\\,:{}[]0-1e.\u{0}".utf8) + [0xC3, 0xFF] {
+                    var changed = line
+                    changed[index] = byte
+                    try assertReadsAsParsed(changed, "byte \(index): \(byte)")
+                    changed = line
+                    changed.insert(byte, at: index)
+                    try assertReadsAsParsed(changed, "before byte \(index): \(byte)")
+                }
+                var changed = line
+                changed.remove(at: index)
+                try assertReadsAsParsed(changed, "without byte \(index)")
+            }
+        }
+    }
+
+    /// Whoever asks for changes first gets everything that is known.
+    func testWhatNobodyAskedForIsNotInASnapshot() throws {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        try store.append([.fetched(name: "a", KnownVersion(1))], [1: JournalSamples.record("a", "x")])
+        try store.compact()
+        store.close()
+        let opened = try open(files)
+        XCTAssertNil(opened.state["a"]?.undelivered)
+        XCTAssertEqual(opened.state.knownCount, 1)
+        try opened.store.append([.fact(.followed)])
+        let state = opened.store.stored.withLock { $0.state }
+        XCTAssertEqual(state["a"]?.undelivered?.kind, .updated(1))
+        XCTAssertEqual(state.brokenInvariants(), [])
+        opened.store.close()
+    }
+}
