@@ -130,7 +130,7 @@ final class UnreadableContentsScenarios: StateFileScenario {
 
     /// A device whose snapshot has a damaged copy of a record that is not edited here.
     private func prepareDamaged() async throws -> Device<Note> {
-        let files = try await prepare(compacted: true)
+        let files = try await prepare(compacted: true, delivered: false)
         let name = try XCTUnwrap(files.names.first { $0.hasPrefix("snapshot") })
         let place = try XCTUnwrap(files[name].firstRange(of: Array("{\"name\":\"known1\"".utf8))).upperBound
         files[name][place + 20] ^= 1

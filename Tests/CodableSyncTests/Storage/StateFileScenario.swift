@@ -9,11 +9,11 @@ class StateFileScenario: EngineScenario {
     static let edits = ["p1", "p2", "p3"]
 
     /// The disk of such a device, after its engine was closed.
-    func prepare(compacted: Bool = false) async throws -> StateFiles {
+    func prepare(compacted: Bool = false, delivered: Bool = true) async throws -> StateFiles {
         let (phone, disk) = try makeFragileDevice(Note.self)
         for name in Self.known { try await serverSave(Note(name, "Tea")) }
         try await phone.engine.sync()
-        _ = try await phone.drain()
+        if delivered { _ = try await phone.drain() }
         for name in Self.edits { try await phone.engine.upload(Note(name, "edit")) }
         try await phone.engine.close()
         let files = try StateFiles(disk)
