@@ -105,9 +105,10 @@ struct JournalFold {
         positions[handle] = position
     }
 
-    /// Where the snapshot has contents of edits, and of versions that the cloud has lost.
+    /// Finds where the snapshot has contents of edits, and of versions that the cloud has lost.
     ///
     /// - Parameter rear: The lines behind the groups of the snapshot.
+    /// - Returns: The positions.
     func positionsOfEdits(behind rear: (file: UInt32, range: Range<UInt64>)?) -> [LogPosition] {
         if places.isEmpty { return [] }
         let index = index(behind: rear)
@@ -117,9 +118,10 @@ struct JournalFold {
         }
     }
 
-    /// Where the contents are.
+    /// Finds where the contents are.
     ///
     /// - Parameter rear: The lines behind the groups of the snapshot.
+    /// - Returns: The positions by handle.
     func index(behind rear: (file: UInt32, range: Range<UInt64>)?) -> ContentIndex {
         guard let rear, !isRearRead else { return ContentIndex(positions) }
         let start = LogPosition(file: rear.file, offset: rear.range.lowerBound, length: 0)

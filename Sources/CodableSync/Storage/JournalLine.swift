@@ -23,6 +23,7 @@ enum JournalLine {
     ///   - line: The row or fact.
     ///   - places: Where the snapshot has the contents that the row names.
     ///   - lastHandle: The highest handle in use; `nil` if earlier lines show it.
+    /// - Returns: The line, without its newline.
     static func make(_ line: StateLine, places: [Place] = [], lastHandle: UInt64? = nil) -> [UInt8] {
         var json = JSONWriter(reserving: 512)
         json.beginObject()

@@ -33,6 +33,7 @@ package final class LogCompaction: Sendable {
     ///
     /// - Parameter rear: Lines of the log that are copied behind the others as they are, each with its newline. An
     ///   opening neither visits nor checks them.
+    /// - Returns: The snapshot, which the log does not use yet.
     /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory
     ///   is not the one that was opened.
     package func finish(rear: [LogPosition] = []) throws -> CompactedLog {

@@ -24,6 +24,7 @@ enum LogMarks {
         /// - Parameters:
         ///   - count: The number of all lines before it.
         ///   - behind: The number of bytes behind it.
+        /// - Returns: The mark.
         static func end(count: Int, behind: UInt64 = 0) -> Commit {
             var checksum = LineChecksum()
             if behind > 0 { withUnsafeBytes(of: behind.littleEndian) { checksum.absorb($0) } }
