@@ -92,7 +92,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
             guard let handle = item.kind.handle else { throw CodingFailure.missing }
             return try coding.decode(try contents.record(handle, over: below[handle]))
         } catch {
-            let lost = error is UnreadableContents ? item.kind.handle : nil
+            let lost = item.kind.handle.flatMap { contents[$0] == nil ? $0 : nil }
             undecodable.append(UndecodableChange(key: item.key, reason: coding.describe(error), lost: lost))
             return nil
         }
