@@ -186,6 +186,32 @@ final class SnapshotRowsTests: XCTestCase {
         }
     }
 
+    /// No snapshot has a record twice; a file that does must not confuse the counts.
+    func testOfRepeatedRowsTheLaterParsedOneCounts() throws {
+        func row(_ name: String, _ handle: Int, _ more: String = "") -> String {
+            #"{"zone":1,"name":"\#(name)","record":{"type":"T","known":{"tag":"t\#(handle)","handle":\#(handle),"#
+                + #""hash":9}\#(more),"listing":0},"places":[[\#(handle),0,10]]}"#
+        }
+        let looksUp = #","lookUpNeeded":true"#
+        let cases: [(lines: [String], handle: UInt64)] = [
+            ([row("a", 1), row("b", 2), row("a", 3)], 3), ([row("a", 1), row("a", 3), row("b", 2)], 3),
+            ([row("a", 3, looksUp), row("a", 1), row("b", 2)], 3),
+            ([row("a", 1), row("a", 3, looksUp), row("b", 2)], 3),
+        ]
+        for (number, (lines, handle)) in cases.enumerated() {
+            var fold = JournalFold()
+            for line in lines {
+                let position = LogPosition(file: LogFileName(.snapshot, 2).identifier, offset: 0, length: 1)
+                _ = try Array(line.utf8).withUnsafeBytes { try fold.take($0, at: position) }
+            }
+            fold.adoptSettled()
+            XCTAssertEqual(fold.state["a"]?.known?.handle, ContentHandle(handle), "\(number)")
+            XCTAssertEqual(fold.state.sortedNames, ["a", "b"], "\(number)")
+            XCTAssertEqual(fold.state.records.count, 2, "\(number)")
+            XCTAssertEqual(fold.state.brokenInvariants(), [], "\(number)")
+        }
+    }
+
     /// Whoever asks for changes first gets everything that is known.
     func testWhatNobodyAskedForIsNotInASnapshot() throws {
         let files = SimulatedFileSystem()
