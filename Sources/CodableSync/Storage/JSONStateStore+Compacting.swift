@@ -140,8 +140,11 @@ extension LogCompaction {
         for key in state.sortedKeys(of: nil) {
             guard var record = state[key] else { continue }
             // The first request ever brings everything that is known.
-            if !state.summary.isFollowed, record.undelivered?.kind.handle != nil { record.undelivered = nil }
-            if record.isEmpty { continue }
+            if !state.summary.isFollowed, record.undelivered?.kind.handle != nil, record.shown != nil,
+                record.lastKnown != nil
+            {
+                record.undelivered = nil
+            }
             let first = places.count
             for handle in record.handles {
                 // Damage may have taken it.

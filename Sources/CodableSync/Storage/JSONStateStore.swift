@@ -105,8 +105,7 @@ package final class JSONStateStore: StateStore {
             if try isWhole(position, in: log) { continue }
             recovery.damages.append(try log.setAside(position))
         }
-        // Where lines are damaged, it must be known which contents are left.
-        if recovery.isDamaged { try log.visitRear { fold.takeFromRear($0, at: $1) } }
+        if recovery.isDamaged { try readRear(of: log, into: &fold) }
         let store = JSONStateStore(log: log, fold: fold, compactionSize: compactionSize, label: label)
         return Opened(
             store: store,
@@ -116,6 +115,20 @@ package final class JSONStateStore: StateStore {
             repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : [],
             lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
         )
+    }
+
+    /// Finds out which contents of the snapshot are left, since there is damage.
+    ///
+    /// A row says where its contents are, also if the newline before or behind them is damaged.
+    private static func readRear(of log: JSONLog, into fold: inout JournalFold) throws {
+        for position in fold.positionsInSnapshot(behind: log.rear) {
+            do {
+                try log.read(position).withUnsafeBytes { fold.takeFromRear($0, at: position) }
+            } catch LogError.unknownPosition {
+                continue
+            }
+        }
+        try log.visitRear { fold.takeFromRear($0, at: $1) }
     }
 
     private static func isWhole(_ position: LogPosition, in log: JSONLog) throws -> Bool {

@@ -50,6 +50,7 @@ struct JournalFold {
     ///   something else.
     mutating func take(_ line: UnsafeRawBufferPointer, at position: LogPosition) throws -> [String] {
         if let handle = JournalLine.handle(of: line) {
+            try checkFile(position)
             // Contents are written only once, so a repetition is a line that was copied to another place.
             guard positions[handle] == nil else {
                 throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
@@ -100,9 +101,11 @@ struct JournalFold {
     /// Takes contents from behind the groups of a snapshot, if they are whole.
     mutating func takeFromRear(_ line: UnsafeRawBufferPointer, at position: LogPosition) {
         isRearRead = true
-        guard JournalLine.isWhole(line), let handle = JournalLine.handle(of: line), positions[handle] == nil
+        guard foreignFile != position.file, JournalLine.isWhole(line),
+            let handle = JournalLine.handle(of: line), positions[handle] == nil
         else { return }
         positions[handle] = position
+        lastHandle = max(lastHandle, handle.number)
     }
 
     /// Finds where the snapshot has contents of edits, and of versions that the cloud has lost.
@@ -125,7 +128,17 @@ struct JournalFold {
     func index(behind rear: (file: UInt32, range: Range<UInt64>)?) -> ContentIndex {
         guard let rear, !isRearRead else { return ContentIndex(positions) }
         let start = LogPosition(file: rear.file, offset: rear.range.lowerBound, length: 0)
-        return ContentIndex(positions, snapshot: SnapshotPlaces(places, behind: start))
+        let size = UInt64(rear.range.count)
+        let within = places.filter { $0.offset + UInt64($0.length) <= size }
+        return ContentIndex(positions, snapshot: SnapshotPlaces(within, behind: start))
+    }
+
+    /// Where the rows of the snapshot say that it has contents.
+    func positionsInSnapshot(behind rear: (file: UInt32, range: Range<UInt64>)?) -> [LogPosition] {
+        guard let rear else { return [] }
+        return places.map { place in
+            LogPosition(file: rear.file, offset: rear.range.lowerBound + place.offset, length: place.length)
+        }
     }
 
     /// Whether contents are stored; only after damage.
@@ -148,6 +161,10 @@ struct JournalFold {
         {
             foreignFile = position.file
         }
+        try checkFile(position)
+    }
+
+    private func checkFile(_ position: LogPosition) throws(JournalLineError) {
         if foreignFile == position.file { throw .malformed("it says that the state is another user's") }
     }
 

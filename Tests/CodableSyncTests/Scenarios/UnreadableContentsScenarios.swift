@@ -173,6 +173,35 @@ final class UnreadableContentsScenarios: StateFileScenario {
         }
     }
 
+    func testAnUploadOverADamagedCopyIsSentBehindALookUp() async throws {
+        for isEdit in [false, true] {
+            let device = try await prepareDamaged()
+            try await serverSave("known1", ["note": "of another device"])
+            try await device.engine.upload(Note("known1", isEdit ? "mine" : "Tea"))
+            try await device.engine.sync()
+            let parked = try await device.engine.parkedChanges()
+            XCTAssertEqual(parked.map(\.recordName), [])
+            let server = try await serverRecords()
+            XCTAssertEqual(server["known1"]?.fields["note"], "of another device")
+            try await assertEqualEverywhere(device)
+            try await device.engine.close()
+            for name in Self.edits { try await serverDelete(name) }
+            try await serverDelete("known1")
+        }
+    }
+
+    func testAnUploadOverADamagedCopyThatNothingChangedIsSent() async throws {
+        let device = try await prepareDamaged()
+        try await device.engine.upload(Note("known1", "mine"))
+        try await device.engine.sync()
+        let parked = try await device.engine.parkedChanges()
+        XCTAssertEqual(parked.map(\.recordName), [])
+        let server = try await serverRecords()
+        XCTAssertEqual(server["known1"]?.fields["title"], "mine")
+        try await assertEqualEverywhere(device)
+        try await device.engine.close()
+    }
+
     /// If the stored server version is unreadable, an upload of the same record must not overwrite the
     /// server's version unseen.
     func testAnUploadOverUnreadableContentsIsMergedWithTheServersVersion() async throws {

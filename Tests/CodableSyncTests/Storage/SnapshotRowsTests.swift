@@ -212,6 +212,85 @@ final class SnapshotRowsTests: XCTestCase {
         }
     }
 
+    /// Memory and files agree on what the first request delivers, whether a snapshot was written before or not.
+    func testTheFirstRequestDeliversTheSameBehindASnapshot() throws {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        let record = JournalSamples.record("a", "x")
+        try store.append(
+            [.fetched(name: "a", KnownVersion(1)), .fetched(name: "b", KnownVersion(2))],
+            [1: record, 2: record]
+        )
+        // Nothing is known of it: the first request would not deliver it.
+        var merged = RecordState()
+        merged.pending = LocalChange(kind: .save(3, size: 1), edited: nil, base: nil)
+        merged.undelivered = Undelivered(kind: .updated(3), order: 9)
+        try store.append([.record(name: "c", merged)], [3: record])
+        try store.compact()
+        try store.append([.fact(.followed)])
+        let live = store.stored.withLock { $0.state }
+        store.close()
+        let opened = try open(files)
+        XCTAssertEqual(opened.state.records, live.records)
+        for name in ["a", "b", "c"] { XCTAssertNotNil(live[name]?.undelivered, name) }
+        let first = live.deliveryQueue.keys.compactMap { key in
+            live[key]?.undelivered.map { AcceptedChange(key: key, order: $0.order) }
+        }
+        try opened.store.append([.fact(.accepted(first))])
+        XCTAssertEqual(opened.store.stored.withLock { $0.state.deliveryQueue.count }, 0)
+        opened.store.close()
+    }
+
+    func testAHandleBehindTheRowsIsNotGivenAwayAgain() throws {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        for number in 1...9 {
+            try store.append(
+                [.fetched(name: "n\(number)", KnownVersion(UInt64(number)))],
+                [ContentHandle(UInt64(number)): JournalSamples.record("n", "x")]
+            )
+        }
+        try store.compact()
+        store.close()
+        let path = "/state/snapshot-2.jsonl"
+        let bytes = try XCTUnwrap(files.bytes(at: path))
+        for text in ["\"lastHandle\"", "\"n9\""] {
+            let place = try XCTUnwrap(bytes.firstRange(of: Array(text.utf8))).lowerBound
+            try files.withDisk { $0.files[path]?.change(.write([bytes[place + 1] ^ 1], at: place + 1)) }
+        }
+        let opened = try open(files)
+        XCTAssertTrue(opened.recovery.isDamaged)
+        XCTAssertEqual(opened.nextHandle, 10)
+        opened.store.close()
+    }
+
+    /// Its neighbours are where their rows say.
+    func testADamagedNewlineBehindTheRowsCostsNothing() throws {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        for number in 1...3 as ClosedRange<UInt64> {
+            let change = LocalChange(kind: .save(ContentHandle(number), size: 1), edited: nil, base: nil)
+            try store.append(
+                [.queued(name: "n\(number)", change)],
+                [ContentHandle(number): JournalSamples.record("n", "x")]
+            )
+        }
+        try store.compact()
+        store.close()
+        let path = "/state/snapshot-2.jsonl"
+        let bytes = try XCTUnwrap(files.bytes(at: path))
+        let newline = try XCTUnwrap(bytes.firstRange(of: Array("\n[2,".utf8))).lowerBound
+        let summary = try XCTUnwrap(bytes.firstRange(of: Array("\"lastHandle\"".utf8))).lowerBound
+        for place in [newline, summary] {
+            try files.withDisk { $0.files[path]?.change(.write([bytes[place] ^ 4], at: place)) }
+        }
+        let opened = try open(files)
+        XCTAssertTrue(opened.recovery.isDamaged)
+        XCTAssertEqual(opened.lostEdits, [])
+        XCTAssertEqual(try opened.store.load([1, 2, 3]).count, 3)
+        opened.store.close()
+    }
+
     /// Whoever asks for changes first gets everything that is known.
     func testWhatNobodyAskedForIsNotInASnapshot() throws {
         let files = SimulatedFileSystem()

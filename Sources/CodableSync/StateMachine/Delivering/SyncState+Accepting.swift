@@ -37,9 +37,17 @@ extension SyncState {
         for key in records.sortedKeys {
             guard let record = self[key] else { continue }
             if record.undelivered?.kind == .deleted { change(key) { $0.undelivered = nil } }
-            guard record.undelivered == nil, record.shown != nil, record.lastKnown != nil else { continue }
+            // Also what is undelivered already: a snapshot has left it out.
+            guard record.shown != nil, record.lastKnown != nil else { continue }
             let order = nextDeliveryOrder()
-            change(key) { $0.deliverShown(order: order) }
+            change(key) { record in
+                // An own write is no update.
+                if let handle = record.shown?.handle, record.undelivered?.kind == .saved(handle) {
+                    record.undelivered?.order = order
+                } else {
+                    record.deliverShown(order: order)
+                }
+            }
         }
     }
 

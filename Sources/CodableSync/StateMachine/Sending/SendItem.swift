@@ -33,6 +33,8 @@ package struct SendResult: Equatable, Sendable, RecordKeyed {
         case undecodable(String)
         /// The stored model could not be read.
         case unreadable(String)
+        /// The stored copy of the server's version could not be read; nothing was sent.
+        case copyUnreadable
     }
 
     package var key: RecordKey

@@ -30,6 +30,9 @@ extension SyncStateMachine {
             outcome.failed += 1
             let reason = ParkReason(kind: .contentsUnreadable, message: reason)
             return context.park(key, sent: result.handle, reason)
+        case .copyUnreadable:
+            outcome.failed += 1
+            return lookUpDurably(key)
         case .unmentioned:
             outcome.failed += 1
             context.emit(.unmentioned(recordName: result.name))

@@ -96,7 +96,7 @@ struct RecordTypes: Sendable {
     ///   - records: All records, these included.
     mutating func adopt(_ numbers: [(type: RecordTypeNumber, count: Int)], _ records: RecordRows) {
         for (type, count) in numbers { counts[Int(type.number) - 1] += count }
-        if counts.count(where: { $0 > 0 }) > 1 { divide(records) }
+        if isDivided || counts.count(where: { $0 > 0 }) > 1 { divide(records) }
     }
 
     /// Lists the records of each type, because there is a second one.
