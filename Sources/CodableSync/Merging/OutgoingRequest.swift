@@ -16,7 +16,7 @@ struct OutgoingRequest: Sendable {
     private(set) var unchanged: Set<String> = []
     private(set) var unreadable: [String: String] = [:]
     /// Records whose server version cannot be read from the files, so that it is not known what to send.
-    private(set) var lost: Set<String> = []
+    private(set) var lost: [String: String] = [:]
     /// Why changes to records written by a newer version of the app are not sent.
     private(set) var newer: [String: String] = [:]
     /// The server's known versions of the records to save.
@@ -71,7 +71,8 @@ struct OutgoingRequest: Sendable {
                 continue
             }
             guard let server else {
-                lost.insert(item.name)
+                let reason = item.known.flatMap { contents.unreadable[$0.handle] }
+                lost[item.name] = reason ?? "The stored server version is missing."
                 continue
             }
             var fields = edit.fields.differences(from: server.fields)

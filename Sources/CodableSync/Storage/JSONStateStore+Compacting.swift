@@ -138,13 +138,7 @@ extension LogCompaction {
         var positions: [LogPosition] = []
         var offset: UInt64 = 0
         for key in state.sortedKeys(of: nil) {
-            guard var record = state[key] else { continue }
-            // The first request ever brings everything that is known.
-            if !state.summary.isFollowed, record.undelivered?.kind.handle != nil, record.shown != nil,
-                record.lastKnown != nil
-            {
-                record.undelivered = nil
-            }
+            guard let record = state[key] else { continue }
             let first = places.count
             for handle in record.handles {
                 // Damage may have taken it.

@@ -73,7 +73,7 @@ extension SyncCore {
             return error.map { .failed($0) } ?? .deleted
         }
         if let reason = outgoing.unreadable[item.name] { return .unreadable(reason) }
-        if outgoing.lost.contains(item.name) { return .copyUnreadable }
+        if let reason = outgoing.lost[item.name] { return .copyUnreadable(reason) }
         if outgoing.unchanged.contains(item.name) { return .unchanged }
         switch outgoing.answer.saveResults[recordID] {
         case nil:

@@ -212,35 +212,6 @@ final class SnapshotRowsTests: XCTestCase {
         }
     }
 
-    /// Memory and files agree on what the first request delivers, whether a snapshot was written before or not.
-    func testTheFirstRequestDeliversTheSameBehindASnapshot() throws {
-        let files = SimulatedFileSystem()
-        let store = try open(files).store
-        let record = JournalSamples.record("a", "x")
-        try store.append(
-            [.fetched(name: "a", KnownVersion(1)), .fetched(name: "b", KnownVersion(2))],
-            [1: record, 2: record]
-        )
-        // Nothing is known of it: the first request would not deliver it.
-        var merged = RecordState()
-        merged.pending = LocalChange(kind: .save(3, size: 1), edited: nil, base: nil)
-        merged.undelivered = Undelivered(kind: .updated(3), order: 9)
-        try store.append([.record(name: "c", merged)], [3: record])
-        try store.compact()
-        try store.append([.fact(.followed)])
-        let live = store.stored.withLock { $0.state }
-        store.close()
-        let opened = try open(files)
-        XCTAssertEqual(opened.state.records, live.records)
-        for name in ["a", "b", "c"] { XCTAssertNotNil(live[name]?.undelivered, name) }
-        let first = live.deliveryQueue.keys.compactMap { key in
-            live[key]?.undelivered.map { AcceptedChange(key: key, order: $0.order) }
-        }
-        try opened.store.append([.fact(.accepted(first))])
-        XCTAssertEqual(opened.store.stored.withLock { $0.state.deliveryQueue.count }, 0)
-        opened.store.close()
-    }
-
     func testAHandleBehindTheRowsIsNotGivenAwayAgain() throws {
         let files = SimulatedFileSystem()
         let store = try open(files).store
@@ -288,23 +259,6 @@ final class SnapshotRowsTests: XCTestCase {
         XCTAssertTrue(opened.recovery.isDamaged)
         XCTAssertEqual(opened.lostEdits, [])
         XCTAssertEqual(try opened.store.load([1, 2, 3]).count, 3)
-        opened.store.close()
-    }
-
-    /// Whoever asks for changes first gets everything that is known.
-    func testWhatNobodyAskedForIsNotInASnapshot() throws {
-        let files = SimulatedFileSystem()
-        let store = try open(files).store
-        try store.append([.fetched(name: "a", KnownVersion(1))], [1: JournalSamples.record("a", "x")])
-        try store.compact()
-        store.close()
-        let opened = try open(files)
-        XCTAssertNil(opened.state["a"]?.undelivered)
-        XCTAssertEqual(opened.state.knownCount, 1)
-        try opened.store.append([.fact(.followed)])
-        let state = opened.store.stored.withLock { $0.state }
-        XCTAssertEqual(state["a"]?.undelivered?.kind, .updated(1))
-        XCTAssertEqual(state.brokenInvariants(), [])
         opened.store.close()
     }
 }

@@ -84,6 +84,13 @@ extension DeliveryMachine {
         return trouble.beginLookUp(of: key, version, context.state)
     }
 
+    /// Whether to look up a record because the stored copy of its version cannot be read: once for each version.
+    mutating func looksUpCopy(of key: RecordKey, _ reason: String, _ state: SyncState) -> Bool {
+        guard let known = state[key]?.known else { return false }
+        let version = ReadVersion(name: key.recordName, handle: known.handle, reason: reason, isLost: true)
+        return trouble.beginLookUp(of: key, version, state)
+    }
+
     /// The records found undecodable since the engine opened and unchanged since.
     ///
     /// Complexity: O(n log n) in the number of undecodable records.

@@ -37,17 +37,9 @@ extension SyncState {
         for key in records.sortedKeys {
             guard let record = self[key] else { continue }
             if record.undelivered?.kind == .deleted { change(key) { $0.undelivered = nil } }
-            // Also what is undelivered already: a snapshot has left it out.
-            guard record.shown != nil, record.lastKnown != nil else { continue }
+            guard record.undelivered == nil, record.shown != nil, record.lastKnown != nil else { continue }
             let order = nextDeliveryOrder()
-            change(key) { record in
-                // An own write is no update.
-                if let handle = record.shown?.handle, record.undelivered?.kind == .saved(handle) {
-                    record.undelivered?.order = order
-                } else {
-                    record.deliverShown(order: order)
-                }
-            }
+            change(key) { $0.deliverShown(order: order) }
         }
     }
 

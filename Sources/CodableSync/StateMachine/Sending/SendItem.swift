@@ -34,7 +34,7 @@ package struct SendResult: Equatable, Sendable, RecordKeyed {
         /// The stored model could not be read.
         case unreadable(String)
         /// The stored copy of the server's version could not be read; nothing was sent.
-        case copyUnreadable
+        case copyUnreadable(String)
     }
 
     package var key: RecordKey

@@ -30,9 +30,17 @@ extension SyncStateMachine {
             outcome.failed += 1
             let reason = ParkReason(kind: .contentsUnreadable, message: reason)
             return context.park(key, sent: result.handle, reason)
-        case .copyUnreadable:
+        case .copyUnreadable(let reason):
             outcome.failed += 1
-            return lookUpDurably(key)
+            // A copy that the look-up brought, and that cannot be read either, would be looked up for ever.
+            if state[key]?.mustLookUp == true || delivering.looksUpCopy(of: key, reason, context.state) {
+                return lookUpDurably(key)
+            }
+            return context.park(
+                key,
+                sent: result.handle,
+                ParkReason(kind: .contentsUnreadable, message: reason)
+            )
         case .unmentioned:
             outcome.failed += 1
             context.emit(.unmentioned(recordName: result.name))
