@@ -1,7 +1,8 @@
 /// An append-only log of JSON lines in a directory, for one owner at a time.
 ///
 /// Lines are committed in groups: after a crash at any moment, a group is complete or absent. A flushed group
-/// survives a power loss. Opening visits every committed line, checks every byte, and reports damage.
+/// survives a power loss. Opening visits every committed line, checks every byte, and reports damage; only
+/// what stands behind the groups of a snapshot is left to its readers, who know where it is and how to check it.
 /// Compaction writes a snapshot of the lines that still matter, while the owner continues to append.
 ///
 /// Only one thread may append or compact at a time; ``read(_:)`` may be called from any thread.
