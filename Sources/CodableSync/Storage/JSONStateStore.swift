@@ -37,11 +37,17 @@ package final class JSONStateStore: StateStore {
     /// Runs compactions one at a time; closing waits for the last one.
     let compactionQueue = DispatchQueue(label: "CodableSync.compaction", qos: .utility)
 
-    private init(log: JSONLog, fold: JournalFold, compactionSize: UInt64, label: StateLabel) {
+    private init(
+        log: JSONLog,
+        fold: JournalFold,
+        index: ContentIndex,
+        compactionSize: UInt64,
+        label: StateLabel
+    ) {
         self.log = log
         self.compactionSize = compactionSize
         self.label = Locked(label)
-        index = Locked(fold.index(behind: log.rear))
+        self.index = Locked(index)
         stored = Locked(StoredState(state: fold.state, lastHandle: fold.lastHandle))
     }
 
@@ -100,13 +106,23 @@ package final class JSONStateStore: StateStore {
             }
         }
         fold.adoptSettled()
+        var index = fold.index(behind: log.rear)
         // What exists nowhere else is checked now, other contents when they are read.
-        for position in recovery.isDamaged ? [] : fold.positionsOfEdits(behind: log.rear) {
+        for position in recovery.isDamaged ? [] : fold.positionsOfEdits(in: index) {
             if try isWhole(position, in: log) { continue }
             recovery.damages.append(try log.setAside(position))
         }
-        if recovery.isDamaged { try readRear(of: log, into: &fold) }
-        let store = JSONStateStore(log: log, fold: fold, compactionSize: compactionSize, label: label)
+        if recovery.isDamaged {
+            try readRear(of: log, into: &fold)
+            index = fold.index(behind: log.rear)
+        }
+        let store = JSONStateStore(
+            log: log,
+            fold: fold,
+            index: index,
+            compactionSize: compactionSize,
+            label: label
+        )
         return Opened(
             store: store,
             state: fold.state,

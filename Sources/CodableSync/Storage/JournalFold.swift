@@ -110,11 +110,10 @@ struct JournalFold {
 
     /// Finds where the snapshot has contents of edits, and of versions that the cloud has lost.
     ///
-    /// - Parameter rear: The lines behind the groups of the snapshot.
+    /// - Parameter index: Where contents are.
     /// - Returns: The positions.
-    func positionsOfEdits(behind rear: (file: UInt32, range: Range<UInt64>)?) -> [LogPosition] {
+    func positionsOfEdits(in index: ContentIndex) -> [LogPosition] {
         if places.isEmpty { return [] }
-        let index = index(behind: rear)
         let queues = [state.sendQueue, state.conflictQueue, state.parkedQueue]
         return queues.flatMap(\.keys).flatMap { key in
             (state[key]?.handles ?? []).filter { positions[$0] == nil }.compactMap { index[$0] }

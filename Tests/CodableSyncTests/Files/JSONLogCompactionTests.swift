@@ -126,7 +126,7 @@ final class JSONLogCompactionTests: XCTestCase {
         let lines = (0..<3000).map { "\"\($0) \(String(repeating: "z", count: 300))\"" }
         let positions = try log.commit(LogFixture.group(lines), flush: true)
         let compaction = try log.beginCompaction()
-        let copies = try positions.map { try compaction.copy($0) }
+        let copies = try positions.map { try compaction.append(log.read($0)) }
         try log.finishCompaction(compaction.finish())
         XCTAssertEqual(try copies.map { String(decoding: try log.read($0), as: UTF8.self) }, lines)
         XCTAssertEqual(try LogFixture.open(fileSystem).lines, lines)

@@ -41,7 +41,7 @@ package final class JSONLog: Sendable {
 
     /// The lines behind the groups of the log's snapshot, and its file's identifier; `nil` if there are none.
     ///
-    /// Nobody has checked them.
+    /// An opening does not check them.
     package var rear: (file: UInt32, range: Range<UInt64>)? {
         writer.withLock { writer in
             writer.parts.first { $0.rear != nil }.flatMap { part in

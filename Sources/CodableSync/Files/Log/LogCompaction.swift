@@ -24,11 +24,6 @@ package final class LogCompaction: Sendable {
         }
     }
 
-    /// Copies a line of the log into the snapshot, and returns its new position.
-    package func copy(_ position: LogPosition) throws -> LogPosition {
-        try append(try log.read(position))
-    }
-
     /// Closes the snapshot and gives it its final name; later openings start with it.
     ///
     /// - Parameter rear: Lines of the log that are copied behind the others as they are, each with its newline. An

@@ -26,21 +26,16 @@ extension SyncStateMachine {
             outcome.failed += 1
             let reason = ParkReason(kind: .serverValueUndecodable, message: reason)
             return context.park(key, sent: result.handle, reason)
-        case .unreadable(let reason):
-            outcome.failed += 1
-            let reason = ParkReason(kind: .contentsUnreadable, message: reason)
-            return context.park(key, sent: result.handle, reason)
-        case .copyUnreadable(let reason):
+        case .unreadable(let reason), .copyUnreadable(let reason):
             outcome.failed += 1
             // A copy that the look-up brought, and that cannot be read either, would be looked up for ever.
-            if state[key]?.mustLookUp == true || delivering.looksUpCopy(of: key, reason, context.state) {
+            if case .copyUnreadable = result.outcome,
+                state[key]?.mustLookUp == true || delivering.looksUpCopy(of: key, reason, context.state)
+            {
                 return lookUpDurably(key)
             }
-            return context.park(
-                key,
-                sent: result.handle,
-                ParkReason(kind: .contentsUnreadable, message: reason)
-            )
+            let reason = ParkReason(kind: .contentsUnreadable, message: reason)
+            return context.park(key, sent: result.handle, reason)
         case .unmentioned:
             outcome.failed += 1
             context.emit(.unmentioned(recordName: result.name))
