@@ -19,13 +19,18 @@ extension SyncStateMachine {
 
     /// Whether a stream's loop has taken all changes of records so far.
     package func hasTold(_ names: [String], by id: StreamID) -> Bool {
-        delivering.hasTold(names.lazy.map { state.key($0) }, by: id)
+        delivering.hasTold(names.lazy.map { state.key($0) }, by: id, state)
     }
 
     /// The version on which an edit of a record would be based now.
     package func editBasis(of name: String) -> EditBasis {
         state.editBasis(of: name, isTelling: delivering.isTelling(state.key(name), state))
     }
+
+    /// The number of records of which streams of `changes` have yet to tell something.
+    ///
+    /// Complexity: O(n log n) if no stream is open, and what is known is yet to be replayed; else O(1).
+    package var undeliveredCount: Int { delivering.undeliveredCount(state) }
 
     /// Whether streams are served without storing what they hold, since the disk has refused that.
     package var isDiskRefusing: Bool { delivering.isDiskRefusing }

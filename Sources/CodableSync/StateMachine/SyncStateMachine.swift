@@ -101,11 +101,10 @@ package struct SyncStateMachine: Sendable {
         while true {
             if !state.unsendable.isEmpty {
                 passOnUnsendable()
-            } else if !state.renewed.isEmpty {
-                let renewed = state.renewed
-                context.state.renewed = []
-                delivering.takeRenewed(renewed, &context)
-                delivering.dropUnasked(renewed, &context)
+            } else if !state.toldDeletions.isEmpty {
+                let keys = state.toldDeletions
+                context.state.toldDeletions = []
+                delivering.forgetDeletions(keys, &context)
             } else if !state.reshown.isEmpty {
                 let reshown = state.reshown
                 context.state.reshown = []

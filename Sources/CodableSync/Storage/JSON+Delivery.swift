@@ -11,17 +11,25 @@ extension JSONWriter {
         }
     }
 
-    mutating func held(_ held: HeldRecords) {
+    mutating func streams(_ row: StreamRow) {
         beginObject()
-        key("streams")
-        array(held.elements) { json, element in
+        member("accepted", row.accepted)
+        switch row.replay {
+        case .everything(let last)?:
+            key("everythingAfter")
+            keys([last].compactMap { $0 })
+        case .reset?: member("reset", true)
+        case nil: break
+        }
+        key("held")
+        array(row.elements) { json, element in
             json.beginArray()
             json.uint(element.stream)
             json.keys(element.keys)
             json.endArray()
         }
         key("suspects")
-        keys(held.suspects)
+        keys(row.suspects)
         endObject()
     }
 }
@@ -30,27 +38,23 @@ extension JSONWriter {
 extension JSONReader {
     mutating func keys() throws -> [RecordKey] { try rows { try $0.keyElements() } }
 
-    private mutating func heldElement() throws -> HeldRecords.Element {
+    private mutating func heldElement() throws -> StreamRow.Element {
         let stream = try element { try $0.uint() }
-        return HeldRecords.Element(stream: stream, keys: try element { try $0.keys() })
+        return StreamRow.Element(stream: stream, keys: try element { try $0.keys() })
     }
 
-    mutating func resetStage() throws -> ResetStage {
-        let text = try string()
-        guard let stage = ResetStage(rawValue: text) else { throw JournalLineError.unknownKind(text) }
-        return stage
-    }
-
-    mutating func held() throws -> HeldRecords {
-        var elements: [HeldRecords.Element] = []
-        var suspects: [RecordKey] = []
+    mutating func streams() throws -> StreamRow {
+        var row = StreamRow()
         try members { json, key in
             switch key {
-            case "streams": elements = try json.rows { try $0.heldElement() }
-            case "suspects": suspects = try json.keys()
+            case "accepted": row.accepted = try json.counter()
+            case "everythingAfter": row.replay = .everything(after: try json.keys().first)
+            case "reset": if try json.bool() { row.replay = .reset }
+            case "held": row.elements = try json.rows { try $0.heldElement() }
+            case "suspects": row.suspects = try json.keys()
             default: try json.skipValue()
             }
         }
-        return HeldRecords(elements: elements, suspects: suspects)
+        return row
     }
 }

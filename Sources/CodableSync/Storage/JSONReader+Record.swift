@@ -12,7 +12,8 @@ extension JSONReader {
         var type: ExactName?
         var record = RecordState()
         var (known, lost): (KnownVersion?, KnownVersion?)
-        var (isKnownUnreadable, isRefused) = (false, false)
+        var (isKnownUnreadable, isRefused, isDeleted, isUndecodable) = (false, false, false, false)
+        var former: ContentHandle?
         try members { json, key in
             switch key {
             case "type": type = ExactName(try json.string())
@@ -32,10 +33,12 @@ extension JSONReader {
             case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
             case "deletionSent": record.isDeletionSent = try json.bool()
-            case "undelivered":
-                record.undelivered = try json.unlessMalformed("undelivered", &problems) {
-                    try $0.undelivered()
-                }
+            case "deleted": isDeleted = try json.bool()
+            case "former": former = try json.handle()
+            case "news", "saved":
+                let number = try json.unlessMalformed(key, &problems) { try $0.counter() }
+                record.news = number.map { RecordNews($0, isSaved: key == "saved") }
+            case "undecodable": isUndecodable = try json.bool()
             case "listing":
                 record.listing = try json.unlessMalformed("listing", &problems) { try $0.counter() } ?? 0
             case "lookUpNeeded": record.mustLookUp = try json.bool()
@@ -46,7 +49,10 @@ extension JSONReader {
             record.server = .known(known)
         } else if let lost {
             record.server = .lost(lost, isRefused: isRefused)
+        } else if isDeleted {
+            record.server = .deleted(former)
         }
+        record.news?.isUndecodable = isUndecodable
         if isKnownUnreadable { record.forgetLatestVersion() }
         return (type, record)
     }
@@ -74,30 +80,6 @@ extension JSONReader {
             let base = try json.element { try $0.optionalHandle() }
             let isBehindDeletion = try json.element { try $0.bool() }
             return SentVersion(handle: handle, base: base, isBehindDeletion: isBehindDeletion)
-        }
-    }
-
-    private mutating func undelivered() throws -> Undelivered {
-        var handle: ContentHandle?
-        var kind = ""
-        var former: ContentHandle?
-        var order: UInt64 = 0
-        try members { json, key in
-            switch key {
-            case "kind": kind = try json.string()
-            case "handle": handle = try json.handle()
-            case "former": former = try json.handle()
-            case "order": order = try json.counter()
-            default: try json.skipValue()
-            }
-        }
-        switch (kind, handle) {
-        case ("updated", let handle?): return Undelivered(kind: .updated(handle), order: order)
-        case ("saved", let handle?): return Undelivered(kind: .saved(handle), order: order)
-        case ("deleted", _): return Undelivered(kind: .deleted, former: former, order: order)
-        case ("updated", nil), ("saved", nil), ("", _):
-            throw JournalLineError.malformed("an undelivered change is not complete")
-        default: throw JournalLineError.unknownKind(kind)
         }
     }
 }

@@ -74,14 +74,13 @@ extension JSONReader {
                 }
             case "serverWait": summary.serverWait = try json.date()
             case "lastFetch": summary.lastFetch = try json.date()
-            case "deliveryOrder": summary.deliveryOrder = try json.counter()
+            case "lastNumber": summary.lastNumber = try json.counter()
             case "initialModels": summary.initialModels = try json.array { try $0.initialModels() }
             case "schemas": summary.schemas = try json.rows { try $0.readableSchema() }
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()
             case "signOut": summary.signOut = try json.signOut()
             case "followed": summary.isFollowed = try json.bool()
-            case "reset": summary.reset = try json.resetStage()
             default: try json.skipValue()
             }
         }

@@ -122,12 +122,12 @@ extension LogCompaction {
     ) throws -> (places: [JournalLine.Place], positions: [LogPosition]) {
         let state = stored.state
         let listing = state.zones.numbers.map { state.zone($0).listing }.max() ?? 0
-        guard max(state.summary.deliveryOrder, listing, stored.lastHandle) < JSONReader.counterLimit else {
+        guard max(state.summary.lastNumber, listing, stored.lastHandle) < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for what is to be stored.")
         }
         let first = JournalLine.make(.row(.summary(state.summary)), lastHandle: stored.lastHandle)
         _ = try append(first, isAlone: true)
-        if !state.held.isEmpty { _ = try append(JournalLine.make(.row(.held(state.held)))) }
+        _ = try append(JournalLine.make(.row(.streams(state.streams))), isAlone: true)
         for number in state.zones.numbers {
             _ = try append(JournalLine.make(.row(.zone(number, state.zone(number)))), isAlone: true)
         }

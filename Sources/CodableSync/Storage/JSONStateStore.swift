@@ -7,7 +7,7 @@ import RecordCoding
 package final class JSONStateStore: StateStore {
     private static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
-    package static var version: UInt64 { 5 }
+    package static var version: UInt64 { 6 }
     /// The default minimum size for a compaction.
     package static var compactionSize: UInt64 { 4 << 20 }
 

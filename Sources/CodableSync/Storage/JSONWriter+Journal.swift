@@ -166,9 +166,11 @@ extension JSONWriter {
             }
         }
         flag("deletionSent", if: record.isDeletionSent)
-        if let undelivered = record.undelivered {
-            key("undelivered")
-            self.undelivered(undelivered)
+        flag("deleted", if: record.server.isDeletion)
+        member("former", record.server.deleted)
+        if let news = record.news {
+            member(news.isSaved ? "saved" : "news", news.number)
+            flag("undecodable", if: news.isUndecodable)
         }
         member("listing", record.listing)
         flag("lookUpNeeded", if: record.mustLookUp)
@@ -197,22 +199,6 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func undelivered(_ undelivered: Undelivered) {
-        beginObject()
-        switch undelivered.kind {
-        case .updated(let handle):
-            member("kind", "updated")
-            member("handle", handle)
-        case .saved(let handle):
-            member("kind", "saved")
-            member("handle", handle)
-        case .deleted: member("kind", "deleted")
-        }
-        member("former", undelivered.former)
-        member("order", undelivered.order)
-        endObject()
-    }
-
     mutating func note(_ note: SyncNote) {
         beginObject()
         member("kind", note.kind.rawValue)
@@ -227,7 +213,7 @@ extension JSONWriter {
         member("databaseToken", summary.databaseToken)
         member("serverWait", summary.serverWait)
         member("lastFetch", summary.lastFetch)
-        member("deliveryOrder", summary.deliveryOrder)
+        member("lastNumber", summary.lastNumber)
         if !summary.initialModels.isEmpty {
             key("initialModels")
             array(summary.initialModels) { $0.initialModels($1) }
@@ -238,7 +224,6 @@ extension JSONWriter {
         }
         accountMembers(summary)
         flag("followed", if: summary.isFollowed)
-        member("reset", summary.reset?.rawValue)
         endObject()
     }
 

@@ -61,7 +61,11 @@ struct JournalFold {
             return []
         }
         if foreignFile != position.file, LogFileName(identifier: position.file).kind == .snapshot {
-            if let row = settled.take(line, upTo: lastHandle + Self.longestJump) {
+            if let row = settled.take(
+                line,
+                upTo: lastHandle + Self.longestJump,
+                accepted: state.streams.accepted
+            ) {
                 places.append(row.place)
                 try use(row.handle.number)
                 return []

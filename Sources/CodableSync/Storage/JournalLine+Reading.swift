@@ -115,7 +115,7 @@ extension JournalLine {
     ) throws -> StateLine? {
         switch kind {
         case "summary": return .row(.summary(try json.summary(&problems)))
-        case "held": return .row(.held(try json.held()))
+        case "streams": return .row(.streams(try json.streams()))
         case "zoneState": return .row(.zone(try head.requireZone(), try json.zoneState(&problems)))
         case "record":
             let key = try head.requireKey()
@@ -142,15 +142,6 @@ extension JournalLine {
             let schema = try json.readableSchema()
             while try json.nextElement() { try json.skipValue() }
             return .readable(schema)
-        case "accepted":
-            return .accepted(
-                try json.rows { json in
-                    let key = try json.keyElements()
-                    return AcceptedChange(key: key, order: try json.element { try $0.uint() })
-                }
-            )
-        case "followed": return try json.flag(.followed)
-        case "startedOver": return try json.flag(.startedOver)
         default: return nil
         }
     }

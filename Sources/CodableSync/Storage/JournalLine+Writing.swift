@@ -14,9 +14,9 @@ extension JournalLine {
         case .summary(let summary):
             json.key("summary")
             json.summary(summary)
-        case .held(let held):
-            json.key("held")
-            json.held(held)
+        case .streams(let row):
+            json.key("streams")
+            json.streams(row)
         case .zone(let number, let zone):
             json.about(number, "zoneState")
             json.zoneState(zone)
@@ -43,17 +43,6 @@ extension JournalLine {
         case .readable(let schema):
             json.key("readable")
             json.readable(schema)
-        case .accepted(let changes):
-            json.key("accepted")
-            json.array(changes) { json, change in
-                json.beginArray()
-                json.uint(UInt64(change.key.zone.number))
-                json.string(change.name)
-                json.uint(change.order)
-                json.endArray()
-            }
-        case .followed: json.member("followed", true)
-        case .startedOver: json.member("startedOver", true)
         }
     }
 }

@@ -16,10 +16,16 @@ struct SettledRow {
     let modified: Date?
     private let size: Int
     private let listing: UInt64
+    /// The latest change, if there was one, which all streams have told.
+    private let news: RecordNews?
     let place: JournalLine.Place
 
     /// Reads a line; `nil` if it is another one.
-    init?(_ line: UnsafeRawBufferPointer) {
+    ///
+    /// - Parameters:
+    ///   - line: The line.
+    ///   - accepted: The number up to which streams have told all changes; `nil` if the row was settled before.
+    init?(_ line: UnsafeRawBufferPointer, accepted: UInt64? = nil) {
         var cursor = MarkCursor(line)
         guard cursor.skip("{\"zone\":"), let zone = cursor.number(), zone > 0, zone < ZoneNumber.limit,
             cursor.skip(",\"name\":"), let name = cursor.plainString(),
@@ -38,7 +44,13 @@ struct SettledRow {
             guard let number = cursor.number().flatMap(Int.init(exactly:)) else { return nil }
             size = number
         }
-        guard cursor.skip("},\"listing\":"), let listing = cursor.number(), listing < JSONReader.counterLimit,
+        var news: RecordNews?
+        let isSaved = cursor.skip("},\"saved\":")
+        if isSaved || cursor.skip("},\"news\":") {
+            guard let number = cursor.number(), number <= accepted ?? .max else { return nil }
+            news = RecordNews(number, isSaved: isSaved)
+        }
+        guard news != nil || cursor.skip("}"), cursor.skip(",\"listing\":"), let listing = cursor.number(), listing < JSONReader.counterLimit,
             cursor.skip("},\"places\":[["), cursor.number() == handle, cursor.skip(","),
             let offset = cursor.number(), offset < JSONReader.counterLimit, cursor.skip(","),
             let length = cursor.number(), length <= LogMarks.maximumLine, cursor.skip("]]}"),
@@ -47,6 +59,7 @@ struct SettledRow {
         self.zone = ZoneNumber(UInt32(zone))
         (self.name, self.type, self.tag) = (name, type, tag)
         (self.hash, self.modified, self.size, self.listing) = (hash, modified, size, listing)
+        self.news = news
         self.handle = ContentHandle(handle)
         place = JournalLine.Place(handle: self.handle, offset: offset, length: UInt32(length))
     }
@@ -67,6 +80,7 @@ struct SettledRow {
         var record = RecordState()
         record.server = .known(version(line))
         record.listing = listing
+        record.news = news
         record.type = type
         return record
     }

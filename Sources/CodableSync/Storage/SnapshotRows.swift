@@ -95,8 +95,12 @@ struct SnapshotRowsBuilder {
     var isEmpty: Bool { places.isEmpty }
 
     /// Takes a line; returns the row if it is a settled one, and its handle is not too high.
-    mutating func take(_ line: UnsafeRawBufferPointer, upTo handle: UInt64) -> SettledRow? {
-        guard lines.count + line.count < Int(UInt32.max), let row = SettledRow(line),
+    mutating func take(
+        _ line: UnsafeRawBufferPointer,
+        upTo handle: UInt64,
+        accepted: UInt64
+    ) -> SettledRow? {
+        guard lines.count + line.count < Int(UInt32.max), let row = SettledRow(line, accepted: accepted),
             row.handle.number <= handle
         else { return nil }
         let name = UnsafeRawBufferPointer(rebasing: line[row.name])

@@ -30,7 +30,7 @@ enum StateRepair {
         }
         // With the line about the state as a whole, it is lost whether the app has a loop over `changes`.
         if state.summary.identity == nil, !state.summary.isFollowed {
-            entries.append(.fact(.startedOver))
+            entries.append(.delivering(.startedOver))
         }
         // The fact that removed them may be what is damaged.
         if state.summary.signOut == .removed { entries.append(.fact(.removed)) }
@@ -86,8 +86,7 @@ extension RecordState {
         record.carried.keep(isStored)
         // Without its contents, a saved version could not be recognised as this device's own, nor merged.
         record.sent.removeAll { !isStored($0.handle) || !($0.base.map(isStored) ?? true) }
-        if let handle = record.undelivered?.kind.handle, !isStored(handle) { record.undelivered = nil }
-        if let former = record.undelivered?.former, !isStored(former) { record.undelivered?.former = nil }
+        if let former = record.server.deleted, !isStored(former) { record.server = .deleted(nil) }
         return record
     }
 }

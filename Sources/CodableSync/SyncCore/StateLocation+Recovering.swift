@@ -34,7 +34,7 @@ extension StateLocation {
         }
         // The app shows records that the state may not have any more.
         let isOutdated = opened.recovery.isDamaged && state.summary.isFollowed
-        if startsOver || isOutdated { entries.append(.fact(.startedOver)) }
+        if startsOver || isOutdated { entries.append(.delivering(.startedOver)) }
         try opened.store.append(entries, to: &state)
         // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only
         // once. If that fails, the state is still usable, and the next opening tries again.

@@ -163,7 +163,7 @@ struct StateLocation: Sendable {
     ) async throws -> OpenedState {
         try await Self.besideTheActor {
             var opened = opened
-            if startsOver { try opened.append([.fact(.startedOver)]) }
+            if startsOver { try opened.append([.delivering(.startedOver)]) }
             try opened.place.directory.commit(user, number: opened.place.number, telling: notice)
             return opened
         }

@@ -12,7 +12,7 @@ extension SyncCore {
             knownCount: state.knownCount,
             pendingCount: state.pendingCount - state.parkedQueue.count,
             parkedCount: state.parkedQueue.count,
-            undeliveredCount: state.summary.isFollowed ? state.deliveryQueue.count : 0,
+            undeliveredCount: machine.undeliveredCount,
             undecodable: machine.undecodableNames,
             lastFetch: state.summary.lastFetch,
             stateDirectory: place.location.shownPath,

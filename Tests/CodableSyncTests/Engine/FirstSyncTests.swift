@@ -19,7 +19,7 @@ final class FirstSyncTests: XCTestCase {
         let changes = await tablet.take(1)
         XCTAssertEqual(changes, [.updated([note])])
         let confirmed = await phone.take(1)
-        XCTAssertEqual(confirmed, [.saved([note])])
+        XCTAssertEqual(confirmed, [.updated([note])], "the first request brings everything")
     }
 
     func testEditsOfDifferentFieldsBothSurvive() async throws {

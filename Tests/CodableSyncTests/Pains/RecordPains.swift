@@ -53,6 +53,7 @@ final class RecordPains: EngineScenario {
                 try await phone.engine.upload(leaf)
                 try await phone.engine.sendChanges()
             }
+            _ = try await tablet.drain()
             try await tablet.engine.fetchChanges()
             XCTAssertEqual(tablet.database.count(.fetch), 4, names)
             let told = try await tablet.drain().flatMap(\.models)

@@ -142,6 +142,7 @@ class ConflictScenariosMerging: EngineScenario {
             let name = order.rawValue
             Calls.shared.reset(Twins.self)
             let (phone, tablet) = (try makeDevice(Item<Twins>.self), try makeDevice(Item<Twins>.self))
+            _ = try await phone.drain()
             try await phone.engine.upload(Item<Twins>(name, "same", tags: ["t"]))
             pass()
             try await tablet.engine.upload(Item<Twins>(name, "same", tags: ["t"]))

@@ -35,6 +35,7 @@ class LifecycleScenarios: EngineScenario {
                 $0.storage = .inMemory
                 $0.zoneName = name
             }
+            _ = try await phone.drain()
             let gate = Gate()
             phone.database.plan(.modify, .holdAfter(gate))
             try await phone.engine.upload(Note(name, "mine"))

@@ -181,6 +181,7 @@ class RetryScenariosTime: EngineScenario {
     // N7
     func testARequestAppliedTwiceSucceeds() async throws {
         let phone = try await makeRestingDevice()
+        _ = try await phone.drain()
         Calls.shared.reset(Merging.self)
         phone.database.changeModifyAnswers { answer in
             // The first answer is lost below the engine, and the second reports a conflict.
@@ -297,6 +298,7 @@ final class RetryScenariosOnTheFake: EngineScenario {
     func testAnAbandonedRequestIsCanceled() async throws {
         let phone = try makeDevice(Note.self) { $0.automaticallySyncs = true }
         try await phone.engine.sync()
+        _ = try await phone.drain()
         try await quiet(phone)
         let fake = try XCTUnwrap(phone.database.base as? FakeDatabase)
         fake.on(.modifyRecords, .hold(FakeHold(), afterApplying: true), times: 3)

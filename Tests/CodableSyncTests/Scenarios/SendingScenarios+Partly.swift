@@ -94,6 +94,7 @@ extension SendingScenarios {
             for id in answer.saveResults.keys where id.recordName == "b" { answer.saveResults[id] = nil }
             return answer
         }
+        _ = try await phone.drain()
         try await phone.engine.upload([Model("a"), Model("b")])
         try await phone.engine.sendChanges()
         let pending = try await phone.pendingNames()

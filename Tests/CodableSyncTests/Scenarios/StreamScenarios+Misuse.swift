@@ -159,6 +159,7 @@ final class StreamScenariosMisuse: EngineScenario {
     func testAStreamOfAnotherEngineAcceptsNothingHere() async throws {
         let phone = try makeDevice(Note.self)
         let tablet = try makeDevice(Note.self)
+        for device in [phone, tablet] { _ = try await device.drain() }
         try await serverSave(Note("a"))
         try await phone.engine.fetchChanges()
         try await tablet.engine.fetchChanges()

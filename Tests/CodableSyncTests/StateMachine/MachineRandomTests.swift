@@ -244,9 +244,6 @@ private struct RandomRun {
             if (count >= 1) != (state[name]?.pending != nil || isLost) {
                 faults.append("\(name) is in no queue")
             }
-            if state.deliveryQueue.contains(name) != (state[name]?.undelivered != nil) {
-                faults.append("\(name) is not in the queue of deliveries")
-            }
             if state[name]?.isEmpty == true { faults.append("\(name) is kept although its state is empty") }
         }
         if Set(state.pendingNames).count != state.pendingNames.count {
@@ -322,7 +319,7 @@ private struct RandomRun {
             )
         }
         faults += harness.foldingFaults(names)
-        for name in names where state[name]?.undelivered != nil { faults.append("\(name) is undelivered") }
+        for name in names where state.undelivered(name) != nil { faults.append("\(name) is undelivered") }
         var replayed = SyncState()
         for entry in harness.journal {
             let before = replayed

@@ -68,7 +68,7 @@ final class DamagedFactTests: XCTestCase {
             .claimed(by: "alice"),
             .fetched(name: "a", KnownVersion(1)),
             .fact(.removed),
-            .delivering(.replayed),
+            .held([]),
             .fetchCompleted(JournalSamples.date)
         )
         let (state, _) = try repaired(breaking: "\"removed\":true")

@@ -54,15 +54,15 @@ final class ExtremeNumberTests: StateFileScenario {
         let (highest, above) = (UInt64.max, UInt64.max - 1)
         let (most, least) = (Int64.max, Int64.min)
         let rows = [
-            #"{"held":{"streams":[[\#(highest),[[1,"p9"]]]]}}"#,
-            #"{"held":{"suspects":[[\#(above),"p9"]]}}"#,
-            #"{"accepted":[[1,"known1",\#(highest),null,null,"delivered"]]}"#,
+            #"{"streams":{"held":[[\#(highest),[[1,"p9"]]]]}}"#,
+            #"{"streams":{"suspects":[[\#(above),"p9"]]}}"#,
+            #"{"streams":{"accepted":\#(highest)}}"#,
             #"{"zone":1,"zoneState":{"listing":\#(highest)}}"#,
-            #"{"summary":{"deliveryOrder":\#(highest)}}"#,
+            #"{"summary":{"lastNumber":\#(highest)}}"#,
             #"{"summary":{"serverWait":\#(most),"lastFetch":\#(least)}}"#,
             #"{"summary":{"serverWait":\#(least)}}"#,
             #"{"note":{"kind":"parked","date":\#(least),"message":""}}"#,
-            #"{"zone":1,"name":"p9","record":{"type":"Item","listing":\#(highest),"undelivered":{"kind":"deleted","order":\#(highest)}}}"#,
+            #"{"zone":1,"name":"p9","record":{"type":"Item","listing":\#(highest),"deleted":true,"news":\#(highest)}}"#,
             queued(#""delete":true,"edited":\#(most)"#), queued(#""delete":true,"edited":\#(least)"#),
             queued(#""save":900,"size":\#(most)"#), queued(#""save":900,"size":\#(least)"#),
             queued(#""delete":true,"parked":{"kind":"unknownError","message":"","attempts":\#(most)}"#),

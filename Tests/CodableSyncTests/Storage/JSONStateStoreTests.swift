@@ -36,7 +36,8 @@ final class JSONStateStoreTests: XCTestCase {
             XCTAssertEqual(opened.state.rows, live.rows)
             XCTAssertEqual(opened.state.notes, live.notes)
             XCTAssertEqual(opened.state.sendQueue, live.sendQueue)
-            XCTAssertEqual(opened.state.deliveryQueue, live.deliveryQueue)
+            XCTAssertEqual(opened.state.untold, live.untold)
+            XCTAssertEqual(opened.state.streams, live.streams)
             XCTAssertFalse(opened.recovery.isDamaged)
         }
     }
@@ -57,7 +58,7 @@ final class JSONStateStoreTests: XCTestCase {
     /// I-07.
     func testCompactionKeepsTheStateAndItsContents() throws {
         let live = try open().store
-        try live.append([.fact(.followed)])
+        try live.append([.delivering(.followed)])
         for number in 1...20 { try store("N\(number % 5)", UInt64(number), in: live) }
         let change = LocalChange(kind: .save(30, size: 1), edited: nil, base: 16)
         try live.append([.queued(name: "N1", change)], [30: JournalSamples.record("N1", "edit")])

@@ -11,7 +11,7 @@ final class MalformedStateLineTests: StateFileScenario {
     private static let oddTexts: [(String, String)] = [
         ("C5 array", "[]"), ("C5 string", "\"x\""), ("C5 null", "null"), ("C5 object", "{}"),
         ("C5 no fact", #"{"zone":1,"name":"p9"}"#),
-        ("C5 two facts", #"{"followed":true,"startedOver":true}"#),
+        ("C5 two facts", #"{"removed":true,"purgeResolved":"uploadAgain"}"#),
         ("C8 escape", #"{"name":"\ud800","record":null}"#),
         ("C9 member", #"{"zone":1,"name":"p9","record":{"pending":{"save":90,"save":91,"size":1}}}"#),
         ("C9 name", #"{"zone":1,"name":"p9","name":"p1","record":null}"#),
@@ -165,10 +165,8 @@ final class MalformedStateLineTests: StateFileScenario {
         let whole = try await prepare()
         let rows = [
             (#"{"zone":1,"name":"p1","pinned":true}"#, "pinned"), (#"{"shared":{"with":["x"]}}"#, "shared"),
-            (#"{"summary":{"reset":"forked"}}"#, "forked"),
             (#"{"purgeResolved":"askAgain"}"#, "askAgain"), (#"{"zone":1,"zoneLost":"moved"}"#, "moved"),
             (#"{"zone":1,"zoneState":{"stage":"frozen"}}"#, "frozen"),
-            (#"{"zone":1,"name":"p1","record":{"undelivered":{"kind":"moved","order":1}}}"#, "moved"),
             ("{\"x\\ny\":true}", "x\\u{a}y"),
         ]
         for (line, kind) in rows {

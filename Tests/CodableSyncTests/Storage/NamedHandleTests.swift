@@ -52,8 +52,7 @@ final class NamedHandleTests: XCTestCase {
             { $0.pending = LocalChange(kind: .delete, edited: nil, base: 900) },
             { $0.pending = self.edit(5, base: 5, contested: 900) },
             { $0.pending = self.edit(5, base: 5, contested: 5, side: 900) },
-            { $0.undelivered = Undelivered(kind: .updated(900), order: 1) },
-            { $0.undelivered = Undelivered(kind: .deleted, former: 900, order: 1) },
+            { $0.server = .deleted(900) },
             { $0.carried = CarriedTags([.init("t", 900)]) },
             { $0.carried = CarriedTags([.init("t", 5)], ownBase: 900) },
             { record in
@@ -208,7 +207,7 @@ final class NamedHandleTests: XCTestCase {
     func testACountWithoutRoomForTheNextOnesIsDamage() {
         for count in [UInt64(1) << 62 - 1, 1 << 61] {
             for line in [
-                #"{"summary":{"deliveryOrder":\#(count)}}"#, #"{"zone":1,"zoneState":{"listing":\#(count)}}"#,
+                #"{"summary":{"lastNumber":\#(count)}}"#, #"{"zone":1,"zoneState":{"listing":\#(count)}}"#,
             ] {
                 XCTAssertThrowsError(try JournalLine.parse(Array(line.utf8)), line)
             }

@@ -34,7 +34,7 @@ final class OlderStateScenarios: StateFileScenario {
     private func logNames(_ files: StateFiles) -> [String] { files.names.filter { $0.hasSuffix(".jsonl") } }
 
     func testAStateOfAnEarlierFormatIsRefused() async throws {
-        for (isCompacted, version) in [(false, 1), (true, 1), (false, 4), (true, 4)] as [(Bool, UInt64)] {
+        for (isCompacted, version) in [(false, 1), (true, 1), (false, 5), (true, 5)] as [(Bool, UInt64)] {
             let files = try await prepare(compacted: isCompacted)
             try relabel(files, logNames(files), version: version)
             let row = "compacted: \(isCompacted), version \(version)"
@@ -42,7 +42,7 @@ final class OlderStateScenarios: StateFileScenario {
             let error = try XCTUnwrap(refused)
             XCTAssertEqual(error.code, .storageFailed, row)
             for text in [
-                "format version \(version)", "reads from 5", "an older version of the library",
+                "format version \(version)", "reads from 6", "an older version of the library",
                 files.directory,
                 "Send its edits with the version of the app that wrote it",
             ] {
@@ -69,9 +69,9 @@ final class OlderStateScenarios: StateFileScenario {
 
     func testAStateOfALaterFormatIsRefused() async throws {
         let files = try await prepare()
-        try relabel(files, logNames(files), version: 6)
+        try relabel(files, logNames(files), version: 7)
         let message = try await refusalMessage(.stateTooNew, files)
-        XCTAssertEqual(message?.contains("format version 6"), true, message ?? "-")
+        XCTAssertEqual(message?.contains("format version 7"), true, message ?? "-")
     }
 
     /// It is read, and what this version writes goes into a file of its own.
@@ -79,7 +79,7 @@ final class OlderStateScenarios: StateFileScenario {
         for isCompacted in [false, true] {
             let files = try await prepare(compacted: isCompacted)
             let before = logNames(files)
-            try relabel(files, before, version: 9, readableFrom: 5)
+            try relabel(files, before, version: 9, readableFrom: 6)
             let phone = try open(files)
             try await phone.engine.upload(Note("new"))
             let pending = try await phone.pendingNames()
@@ -88,8 +88,8 @@ final class OlderStateScenarios: StateFileScenario {
             try await phone.engine.close()
             let added = logNames(files).filter { !before.contains($0) }
             XCTAssertEqual(added.count, 1)
-            XCTAssertTrue(String(decoding: files[added[0]], as: UTF8.self).contains("\"version\":5,"))
-            try relabel(files, before, version: 9, readableFrom: 6)
+            XCTAssertTrue(String(decoding: files[added[0]], as: UTF8.self).contains("\"version\":6,"))
+            try relabel(files, before, version: 9, readableFrom: 7)
             let error = try await refusal(files)
             XCTAssertEqual(error?.code, .stateTooNew)
         }

@@ -90,16 +90,19 @@ enum JournalSamples {
             SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9, isBehindDeletion: true),
         ]
         full.isDeletionSent = true
-        full.undelivered = Undelivered(kind: .updated(10), order: 12)
+        full.news = RecordNews(12)
+        full.news?.isUndecodable = true
         full.listing = 13
         full.mustLookUp = true
         var saved = RecordState()
-        saved.undelivered = Undelivered(kind: .saved(1), order: 2)
+        saved.server = .known(KnownVersion(1))
+        saved.news = RecordNews(2, isSaved: true)
         var newer = RecordState()
         newer.server = .known(KnownVersion(20, schema: 3))
         newer.kept = .version(KnownVersion(19, schema: 2))
         var deleted = RecordState()
-        deleted.undelivered = Undelivered(kind: .deleted, former: 14, order: 2)
+        deleted.server = .deleted(14)
+        deleted.news = RecordNews(3)
         var lost = RecordState()
         lost.server = .lost(KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil), isRefused: true)
         var waiting = lost
@@ -112,14 +115,13 @@ enum JournalSamples {
         full.databaseToken = ChangeToken("database")
         full.serverWait = date
         full.lastFetch = date
-        full.deliveryOrder = 5
+        full.lastNumber = 5
         full.initialModels = [InitialModels("T"), InitialModels("\n", through: "\"")]
         full.schemas = schemas
         full.identity = identities[0]
         full.user = "alice"
         full.signOut = .removed
         full.isFollowed = true
-        full.reset = .begun
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
             .made(for: identities[0]), .made(for: identities[1]), .claimed(by: "alice"), .claimed(by: ""),
@@ -131,7 +133,6 @@ enum JournalSamples {
             .page(token: ChangeToken("t"), isComplete: false),
             .listingBegan, .fact(.readable(schemas[0])), .fact(.readable(schemas[1])),
             .fetched(name: "A", KnownVersion(18, schema: 2)),
-            .accepted([AcceptedChange(name: "A", order: 1), AcceptedChange(name: "B", order: 3)]),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
@@ -174,13 +175,12 @@ enum JournalSamples {
             .calls(.queued(second, type: "\"", change)), .calls(.retried(second)),
             .fetching(.fetched(second, type: "", KnownVersion(1))), .fetching(.deletionFetched(second)),
             .sending(.began([SentContents(key: "A", handle: 1), SentContents(key: second, handle: nil)])),
-            .fact(.accepted([AcceptedChange(key: second, order: 1)])),
             .row(.record(second, type: nil, records[0])),
-            .fact(.followed), .fact(.startedOver), .delivering(.replayed),
-            .delivering(.suspected([])), .delivering(.suspected(["A", second])),
-            .delivering(.held(1, ["A", second])), .delivering(.held(2, [])), .delivering(.ended(1)),
-            .row(.held(HeldRecords(elements: [.init(stream: 3, keys: ["A", second])], suspects: ["C"]))),
-            .row(.held(HeldRecords())),
+            .delivering(.followed), .delivering(.startedOver), .delivering(.told(["A"])),
+            .delivering(.renewed(["A", second])), .delivering(.undecodable(["A"])),
+            .held(["A"], accepted: 1), .held([], accepted: 2, replay: .reset),
+            .held(["B"], accepted: 3, replay: .everything(after: second), suspects: ["C", second]),
+            .held([], accepted: 3, replay: .everything(after: nil)), .row(.streams(StreamRow())),
             .sending(.saved(second, type: nil, sent: 1, KnownVersion(2))),
         ]
     }

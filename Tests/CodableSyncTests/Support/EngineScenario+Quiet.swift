@@ -90,7 +90,7 @@ extension SyncError {
 /// Values of a core that tests wait for.
 extension SyncCore {
     /// The number of records left to deliver.
-    var undeliveredCount: Int { machine?.state.deliveryQueue.count ?? 0 }
+    var undeliveredCount: Int { machine?.undeliveredCount ?? 0 }
 
     /// The number of calls that wait for the cloud.
     var waiterCount: Int { machine?.calls.waiters.count ?? 0 }

@@ -83,9 +83,19 @@ extension JournalEntry {
         .resolving(.resolved(RecordKey(name), client: client, server: server, resolution))
     }
 
-    static func accepted(_ changes: [AcceptedChange]) -> JournalEntry { .fact(.accepted(changes)) }
-    static func held(_ names: [String]) -> JournalEntry {
-        .delivering(.held(1, names.map { RecordKey(stringLiteral: $0) }))
+    /// The row of one stream, which holds these records.
+    static func held(
+        _ names: [String],
+        by stream: StreamID = 1,
+        accepted: UInt64 = 0,
+        replay: StreamRow.Replay? = nil,
+        suspects: [RecordKey] = []
+    ) -> JournalEntry {
+        let element = StreamRow.Element(stream: stream, keys: names.map { RecordKey(stringLiteral: $0) })
+        var row = StreamRow(elements: names.isEmpty ? [] : [element], suspects: suspects)
+        row.accepted = accepted
+        row.replay = replay
+        return .delivering(.streams(row))
     }
 
     static func queued(name: String, _ change: LocalChange) -> JournalEntry {
@@ -172,7 +182,31 @@ extension SyncStateMachine {
 }
 
 extension DeliveryItem {
-    init(name: String, kind: Undelivered.Kind) { self.init(key: RecordKey(name), kind: kind) }
+    init(name: String, kind: Kind) { self.init(key: RecordKey(name), kind: kind) }
+}
+
+extension StreamState {
+    /// The number of records that a live stream has yet to tell.
+    var waitingCount: Int { queue.count + suspects.count }
+}
+
+extension StreamRow {
+    var holdsNothing: Bool { elements.isEmpty && suspects.isEmpty }
+}
+
+extension SyncState {
+    /// What streams of `changes` have yet to tell about a record.
+    func undelivered(_ key: RecordKey) -> DeliveryItem.Kind? {
+        guard let record = self[key] else { return nil }
+        guard let news = untoldNews(of: key) else { return record.server.isDeletion ? .deleted : nil }
+        guard let shown = record.shown else { return .deleted }
+        return news.isSaved ? .saved(shown.handle) : .updated(shown.handle)
+    }
+
+    func undelivered(_ name: String) -> DeliveryItem.Kind? { undelivered(RecordKey(name)) }
+
+    /// The records that streams of `changes` have yet to tell, in order.
+    var untoldNames: [String] { untold.map(\.value.recordName) }
 }
 
 extension UndecodableChange {
@@ -208,10 +242,6 @@ extension LookedUp {
             result: result.map { $0.map { FetchedRecord(name: name, version: $0) } }
         )
     }
-}
-
-extension AcceptedChange {
-    init(name: String, order: UInt64) { self.init(key: RecordKey(name), order: order) }
 }
 
 extension NewChange {

@@ -11,7 +11,7 @@ extension SyncState {
         var broken: [String] = []
         var counts = (known: 0, send: 0, conflict: 0, parked: 0, unread: 0, tooNew: 0)
         var deliveries = 0
-        var orders: Set<UInt64> = []
+        var deletions = 0
         var types: [ExactName: [RecordKey]] = [:]
         var known: [ZoneNumber: Int] = [:]
         for name in records.sortedKeys {
@@ -40,14 +40,11 @@ extension SyncState {
             counts.parked += check(record.pending?.parked != nil, parkedQueue, "parked changes")
             counts.unread += check(record.mustLookUp, lookUpQueue, "records to look up")
             counts.tooNew += check(record.isTooNew, tooNewQueue, "records that are too new")
-            deliveries += check(record.undelivered != nil, deliveryQueue, "changes to deliver")
-            if let order = record.undelivered?.order {
-                if !orders.insert(order).inserted {
-                    broken.append("\(name): its delivery order is not unique")
-                }
-                if order > summary.deliveryOrder {
-                    broken.append("\(name): its delivery order was not assigned yet")
-                }
+            deletions += check(record.server.isDeletion, deletionQueue, "deletions")
+            if let number = untoldNews(of: name)?.number {
+                deliveries += 1
+                if untold[number] != name { broken.append("\(name): its change is not the one of its number") }
+                if number > summary.lastNumber { broken.append("\(name): its number was not given yet") }
             }
             if let known = record.known, newest[name.zone].map({ known.isNewer(than: $0) }) ?? true {
                 broken.append("\(name) is newer than the newest of its zone")
@@ -57,7 +54,8 @@ extension SyncState {
             knownCount, sendQueue.count, conflictQueue.count, parkedQueue.count, lookUpQueue.count,
             tooNewQueue.count
         )
-        if deliveries != deliveryQueue.count { broken.append("\(deliveryQueue.count) changes to deliver") }
+        if deliveries != untold.count { broken.append("\(untold.count) changes to tell, not \(deliveries)") }
+        if deletions != deletionQueue.count { broken.append("\(deletionQueue.count) deletions") }
         for (type, keys) in types where sortedKeys(of: type) != keys {
             broken.append("the index of \(type.text) is \(sortedKeys(of: type)), the records give \(keys)")
         }

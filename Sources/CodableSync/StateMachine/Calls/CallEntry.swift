@@ -29,25 +29,17 @@ extension SyncState {
         change(key, of: type) { record in
             // The server may still save what was sent of the former change, so `sent` stays.
             record.replacePending(with: pending)
-            // Undelivered changes are older than the app's own change, whose outcome is delivered instead.
-            record.undelivered = nil
+            // What was not told is older than the app's own change, whose outcome is told instead.
+            record.tellNothing()
         }
     }
 
-    /// An undelivered update stays undelivered, and now shows the edited model.
+    /// An update that the app does not know is still told, and now shows the edited model.
     private mutating func applyEdited(_ key: RecordKey, _ type: ExactName, _ pending: LocalChange) {
-        guard let handle = pending.handle else { return }
-        let order = nextDeliveryOrder()
         change(key, of: type) { record in
             record.replacePending(with: pending)
-            switch record.undelivered?.kind {
-            case .updated?:
-                record.undelivered = Undelivered(kind: .updated(handle), order: order)
-            // The outcome of the edit is delivered instead: its confirmation, or the decision about the
-            // deletion.
-            case .saved?, .deleted?: record.undelivered = nil
-            case nil: break
-            }
+            // Else the outcome of the edit is told: its confirmation, or the decision about the deletion.
+            if record.server.isDeletion || record.news?.isSaved == true { record.tellNothing() }
         }
     }
 
@@ -61,11 +53,10 @@ extension SyncState {
     }
 
     private mutating func applyDiscarded(_ key: RecordKey) {
-        let order = nextDeliveryOrder()
+        let news = nextNews()
         change(key) { record in
             guard record.pending != nil else { return }
-            // A model made by a conflict that the app has not accepted is discarded with the edit.
-            let wasOnTop = record.isPendingOnTop && (record.undelivered == nil || record.isPendingNews)
+            let wasOnTop = record.isPendingOnTop
             let base = record.pending?.base
             record.pending = nil
             record.sent = []
@@ -73,7 +64,7 @@ extension SyncState {
             // Refused while the edit was parked: without it, the next refusal parks the lost version.
             record.server.retryLost()
             // Reads showed the edit; from now on they show the cloud's latest version.
-            if wasOnTop { record.deliverServerValue(order: order, over: base) }
+            if wasOnTop { record.tellServerValue(news, over: base) }
         }
     }
 }

@@ -49,8 +49,6 @@ extension SyncStateMachine {
     // MARK: Changes
 
     private mutating func enqueue(_ call: CallID, _ changes: [NewChange], partOf models: InitialModels?) {
-        // The upload may be based on changes whose acceptance could not be stored.
-        delivering.acceptAgain(&context)
         var entries: [JournalEntry] = []
         entries.reserveCapacity(changes.count)
         var rest = changes

@@ -1,63 +1,86 @@
 import RecordCoding
 
-/// Handing out elements.
+/// Handing out elements, and storing what streams hold and accept.
 extension DeliveryMachine {
     mutating func advance(_ context: inout SyncContext) {
-        acceptAgain(&context)
-        if context.isWaiting(.delivering) { return }
-        beginReplay(&context)
-        for index in streams.indices where streams[index].stage == .asking {
-            let isElement = streams[index].takeNext(context.state, trouble)
-            acceptSkipped(byStreamAt: index, &context)
-            if isElement {
-                hand(toStreamAt: index, &context)
-            } else {
-                noteHeld(byStreamAt: index, &context)
+        noteNumbered(&context)
+        beginFollowing(&context)
+        storeTrouble(&context)
+        if mustCheckDeletions, !isDiskRefusing {
+            mustCheckDeletions = false
+            forgetDeletions(Array(context.state.deletionQueue.keys), &context)
+        }
+        if !context.isWaiting(.delivering) {
+            for index in streams.indices where streams[index].stage == .asking {
+                if streams[index].takeNext(context.state, trouble) { deliver(toStreamAt: index, &context) }
+                notePassedOver(atStreamAt: index)
             }
+            storeTrouble(&context)
         }
+        storeRow(&context)
     }
 
-    /// Stores which records the stream gets, so that the next opening knows which of them may have crashed
-    /// the app, and then hands them out.
-    ///
-    /// A crash of the process loses no written data, so no flush is needed.
-    /// A full disk does not stop deliveries.
-    private mutating func hand(toStreamAt index: Int, _ context: inout SyncContext) {
-        noteHeld(byStreamAt: index, &context)
-        deliver(toStreamAt: index, &context)
-    }
-
-    /// Stores what streams hold, behind the suspects of the former process, unless the disk refuses it.
-    mutating func store(_ entries: [JournalEntry], _ context: inout SyncContext) {
-        if entries.isEmpty || isDiskRefusing { return }
-        var entries = entries
-        if hasFormerElements {
-            // Before anything replaces what the former process's streams held.
-            entries.insert(.delivering(.suspected(context.state.held.allSuspects)), at: 0)
-            hasFormerElements = false
+    /// Begins what the very first request of a stream of `changes` could not store.
+    private mutating func beginFollowing(_ context: inout SyncContext) {
+        guard !context.state.summary.isFollowed, streams.contains(where: { $0.kind == .changes }) else { return }
+        follow(&context)
+        guard context.state.summary.isFollowed else { return }
+        for index in streams.indices where streams[index].kind == .changes && streams[index].replay != .reset {
+            streams[index].startOver(context.state, trouble)
         }
-        context.append(entries, by: .delivering)
-    }
-
-    /// Stores which records a stream holds from now on; if there are none, it has accepted its last element.
-    private mutating func noteHeld(byStreamAt index: Int, _ context: inout SyncContext) {
-        let stream = streams[index]
-        let keys = stream.handed.map(\.key) + stream.view.handed.map(\.key)
-        let noted = hasFormerElements ? [] : context.state.held.keys(of: stream.id)
-        if keys == noted { return }
-        store([.delivering(.held(stream.id, keys))], &context)
     }
 
     /// Delivers the chosen element.
     private mutating func deliver(toStreamAt index: Int, _ context: inout SyncContext) {
-        let (stream, state) = (streams[index], context.state)
+        isRowStale = true
         streams[index].arrived = 0
         streams[index].stage = .holding
-        if let mark = stream.mark { return context.actions.append(.mark(stream.id, mark)) }
-        let items =
-            stream.handed.compactMap { change in
-                state[change.key]?.undelivered.map { DeliveryItem(key: change.key, kind: $0.kind) }
-            } + stream.view.handed.map { DeliveryItem(key: $0.key, kind: $0.kind) }
-        context.actions.append(.deliver(stream.id, items))
+        let stream = streams[index]
+        if stream.kind == .changes, stream.mark == .reset { mustPostponeSuspects = true }
+        context.actions.append(
+            stream.mark.map { .mark(stream.id, $0) } ?? .deliver(stream.id, stream.handed.map(\.item))
+        )
+    }
+
+    /// Stores how far the streams are, and which records they hold, so that the next opening knows which of them may
+    /// have crashed the app.
+    ///
+    /// A crash of the process loses no written data, so no flush is needed.
+    /// A full disk does not stop deliveries.
+    mutating func storeRow(_ context: inout SyncContext) {
+        guard isRowStale, !isDiskRefusing, !context.isDroppingEntries else { return }
+        isRowStale = false
+        if streams.isEmpty, left.isEmpty, context.state.streams.elements.isEmpty { return }
+        let row = row(context.state)
+        if row != context.state.streams { context.append([.delivering(.streams(row))], by: .delivering) }
+    }
+
+    private func row(_ state: SyncState) -> StreamRow {
+        var row = state.streams
+        let followers = streams.filter { $0.kind == .changes }
+        if let least = followers.map(\.accepted).min() {
+            row.accepted = max(row.accepted, least)
+            row.replay = Self.replay(of: followers)
+        }
+        row.elements = left
+        for stream in streams where !stream.handed.isEmpty {
+            row.elements.append(StreamRow.Element(stream: stream.id, keys: stream.handed.map(\.key)))
+        }
+        row.suspects = trouble.suspects.keys.filter { state[$0] != nil }
+        return row
+    }
+
+    /// What a later stream begins with.
+    private static func replay(of followers: [StreamState]) -> StreamRow.Replay? {
+        var places: [RecordKey?] = []
+        for stream in followers {
+            switch stream.replay {
+            case .none: break
+            case .everything(afterReset: false): places.append(stream.replayed)
+            case .reset, .everything, .ending: return .reset
+            }
+        }
+        if places.isEmpty { return nil }
+        return .everything(after: places.contains(nil) ? nil : places.compactMap { $0 }.min())
     }
 }

@@ -6,19 +6,24 @@ extension DeliveryMachine {
     /// newer version arrived.
     func overtaken(in id: StreamID, _ state: SyncState) -> [RecordKey] {
         guard let stream = streams.first(where: { $0.id == id }) else { return [] }
-        return stream.handed.filter { state[$0.key]?.undelivered?.order != $0.order }.map(\.key)
-            + stream.view.handed.filter { !stream.view.isCurrent($0, state) }.map(\.key)
+        return stream.handed.filter { !stream.isCurrent($0, state) }.map(\.key)
     }
 
-    /// Drops outdated changes; anything newer to deliver is in the stream's queue.
+    /// Drops outdated changes.
     mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool, _ state: SyncState) {
         guard let index = index(of: id) else { return }
-        // What has replaced them may not have been stored.
-        let outdated = overtaken(in: id, state)
-        for key in keys where !outdated.contains(key) {
-            streams[index].append(key, isSuspect: trouble.suspects.contains(key))
-        }
+        for key in keys { tellAgain(key, atStreamAt: index, state) }
         streams[index].drop(keys, isEmpty: isEmpty)
+    }
+
+    /// Has a stream tell what it left out of its element, unless a newer change of the record is ahead of it.
+    private mutating func tellAgain(_ key: RecordKey, atStreamAt index: Int, _ state: SyncState) {
+        let stream = streams[index]
+        if stream.kind == .live {
+            return streams[index].append(key, isSuspect: trouble.suspects.contains(key))
+        }
+        if let news = state.untoldNews(of: key), news.number > max(stream.accepted, stream.reached) { return }
+        if state.untoldNews(of: key) != nil || stream.replay != .none { postponed.append(key) }
     }
 
     /// Keeps changes that could not be decoded; they are tried again at the next opening.
@@ -30,13 +35,16 @@ extension DeliveryMachine {
     ) {
         guard let index = index(of: id) else { return }
         for change in changes {
-            let handed = streams[index].handed.first { $0.key == change.key }
-            // If it is not open, a newer change is in the queue, and this one's contents may no longer be on
-            // disk.
-            if let handed, context.state.isOpen(handed) {
-                trouble.note(change, order: handed.order, &context)
+            guard let item = streams[index].handed.first(where: { $0.key == change.key }) else { continue }
+            if streams[index].kind == .live {
+                takeUndecodableShown(change, item, ofStreamAt: index, &context)
+            } else if let shown = item.shown, streams[index].isCurrent(item, context.state) {
+                trouble.note(change, shown, &context)
+                undecodable.append(change.key)
+            } else {
+                // The contents of this one may no longer be on disk.
+                tellAgain(change.key, atStreamAt: index, context.state)
             }
-            takeUndecodableShown(change, ofStreamAt: index, &context)
         }
         streams[index].drop(changes.map(\.key), isEmpty: isEmpty)
     }
@@ -44,17 +52,50 @@ extension DeliveryMachine {
     /// Removes the record from what the loop shows, since reads don't show it either.
     private mutating func takeUndecodableShown(
         _ change: UndecodableChange,
+        _ item: HandedItem,
         ofStreamAt index: Int,
         _ context: inout SyncContext
     ) {
-        guard let item = streams[index].view.handed.first(where: { $0.key == change.key }),
-            let shown = item.shown
-        else { return }
+        guard let shown = item.shown else { return }
         let version = ReadVersion(name: change.name, handle: shown.handle, reason: change.reason)
         trouble.report(version, of: change.key, &context)
         if streams[index].view.noteUndecodable(change.key, shown) {
             streams[index].append(change.key, isSuspect: trouble.suspects.contains(change.key))
         }
+    }
+
+    /// Ends that accepted changes count as undecodable.
+    mutating func endTrouble(_ accepted: [HandedItem], _ context: inout SyncContext) {
+        let keys = accepted.filter { item in
+            guard let news = context.state.untoldNews(of: item.key), news.isUndecodable else { return false }
+            return news.number == item.number
+        }.map(\.key)
+        // Another stream tells them in their new places.
+        if streams.count(where: { $0.kind == .changes }) > 1 { return postponed += keys }
+        if keys.isEmpty || isDiskRefusing { return }
+        context.append([.delivering(.told(keys))])
+    }
+
+    /// Keeps changes that were passed over because their contents could not be decoded before.
+    mutating func notePassedOver(atStreamAt index: Int) {
+        if streams[index].passedOver.isEmpty { return }
+        undecodable += streams[index].passedOver
+        streams[index].passedOver = []
+    }
+
+    /// Stores what streams left out of their elements, before they are past it.
+    mutating func storeTrouble(_ context: inout SyncContext) {
+        if isDiskRefusing || context.isDroppingEntries { return }
+        if mustPostponeSuspects, let replay = streams.first(where: { $0.kind == .changes })?.replay {
+            mustPostponeSuspects = false
+            // They come alone, behind all others.
+            postponed += trouble.suspects.keys.filter { key in
+                replay != .none || context.state.untoldNews(of: key) != nil
+            }
+        }
+        if !postponed.isEmpty { context.append([.delivering(.renewed(postponed))], by: .delivering) }
+        if !undecodable.isEmpty { context.append([.delivering(.undecodable(undecodable))], by: .delivering) }
+        (postponed, undecodable) = ([], [])
     }
 
     /// Retries changes that can't be loaded right now, after a delay for all streams.
@@ -65,7 +106,7 @@ extension DeliveryMachine {
         _ context: inout SyncContext
     ) {
         guard let index = index(of: id) else { return }
-        for key in keys { streams[index].append(key, isSuspect: trouble.suspects.contains(key)) }
+        for key in keys { tellAgain(key, atStreamAt: index, context.state) }
         streams[index].drop(keys, isEmpty: isEmpty)
         context.backOff(.delivering, after: nil)
     }

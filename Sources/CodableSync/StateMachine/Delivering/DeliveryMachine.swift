@@ -1,37 +1,50 @@
 import RecordCoding
 
-/// Delivers changes to the app's streams, and accepts a change once every stream has taken it.
+/// Tells the app's streams what has changed.
+///
+/// The durable row of the streams says how far all loops over `changes` are, and is made from the streams after each
+/// change of them.
 struct DeliveryMachine: Sendable {
     var streams: [StreamState] = []
     /// The changes suspected of crashing the app, and those that couldn't be decoded.
     var trouble: DeliveryTrouble
-    /// Acceptances that could not be stored.
-    var unstored: [AcceptedChange] = []
+    /// What loops over `changes` held that have ended: they may have thrown.
+    var left: [StreamRow.Element] = []
+    /// Changes that streams left out of their elements, and that must get another place in the order.
+    var postponed: [RecordKey] = []
+    /// Changes that could not be decoded, which is yet to be stored.
+    var undecodable: [RecordKey] = []
+    /// How many changes had got a number.
+    var changeCount: Int
+    /// Whether the row of the streams may differ from them.
+    var isRowStale = false
+    /// Whether suspects must come behind all other changes.
+    var mustPostponeSuspects: Bool
+    /// Whether there may be deletions that nobody has to be told of any more.
+    var mustCheckDeletions = true
     /// Whether the last write failed of what streams hold and accept, and nothing was stored since.
     var isDiskRefusing = false
     var diskBackoff = Backoff()
     /// When that is written again.
     var storeAgainAt: Duration?
-    /// Whether streams of `changes` must deliver everything again after a `.reset`.
-    var mustStartOver = false
-    /// Whether the state has what the former process's streams held, which is yet to be stored as suspects.
-    var hasFormerElements: Bool
 
     init(_ context: SyncContext) {
         trouble = DeliveryTrouble(context.state)
-        hasFormerElements = !context.state.held.elements.isEmpty
+        changeCount = context.state.changeCount
+        mustPostponeSuspects = !trouble.suspects.isEmpty
     }
 
     /// Creates the machine that continues for the app after a switch from another user.
     init(goingOnFrom former: DeliveryMachine, wasFollowed: Bool, _ context: SyncContext) {
         self.init(context)
-        // The app shows the former user's records.
-        mustStartOver = wasFollowed && context.state.summary.reset == nil
+        isRowStale = true
         for former in former.streams {
             var stream = newStream(former.id, former.kind, context.state)
+            // The app shows the former user's records.
+            if wasFollowed, stream.kind == .changes { stream.replay = .reset }
             // The element that the loop holds is the former user's; the loop requests the next one when it is
             // done.
-            stream.stage = former.stage == .holding ? .holding : .asking
+            stream.stage = former.stage
             streams.append(stream)
         }
     }
@@ -40,34 +53,30 @@ struct DeliveryMachine: Sendable {
     var isIdle: Bool { streams.allSatisfy { $0.stage == .asking } }
 
     /// Whether a stream's loop has taken all changes of records so far.
-    func hasTold(_ keys: some Sequence<RecordKey>, by id: StreamID) -> Bool {
-        guard let stream = streams.first(where: { $0.id == id }), stream.stage == .asking else {
-            return false
-        }
-        return keys.allSatisfy { !stream.queue.contains($0) && !stream.suspects.contains($0) }
+    func hasTold(_ keys: some Sequence<RecordKey>, by id: StreamID, _ state: SyncState) -> Bool {
+        guard let stream = streams.first(where: { $0.id == id }), stream.stage == .asking,
+            stream.replay == .none
+        else { return false }
+        return keys.allSatisfy { stream.hasTold($0, state) }
     }
 
     /// Whether the app has yet to be told that a record was deleted: by an open stream, or by the next one of `changes`.
     func isTelling(_ key: RecordKey, _ state: SyncState) -> Bool {
-        guard let undelivered = state[key]?.undelivered, undelivered.kind == .deleted else { return false }
-        let change = AcceptedChange(key: key, order: undelivered.order)
-        return streams.isEmpty ? state.summary.isFollowed : streams.contains { $0.holdsBack(change) }
+        guard state[key]?.server.isDeletion == true else { return false }
+        return streams.isEmpty ? state.untoldNews(of: key) != nil : streams.contains { $0.isTelling(key, state) }
     }
 
-    /// Drops deletions that nobody asks for: no stream of `changes` ever was, and no live stream shows the record.
-    mutating func dropUnasked(_ renewed: [RecordKey], _ context: inout SyncContext) {
-        if context.state.summary.isFollowed || streams.contains(where: { $0.kind == .changes }) { return }
-        let unasked = renewed.filter { key in
-            context.state[key]?.undelivered?.kind == .deleted
-                && !streams.contains { $0.view.shows(key) || $0.view.handed.contains { $0.key == key } }
-        }
-        let changes = unasked.compactMap { context.state.handing(of: $0) }
-        store(changes, &context)
+    /// The number of records of which streams of `changes` have yet to tell something.
+    func undeliveredCount(_ state: SyncState) -> Int {
+        guard state.summary.isFollowed else { return 0 }
+        let followers = streams.filter { $0.kind == .changes }
+        return state.untoldCount + (followers.map { $0.restCount(state) }.max() ?? state.replayCount)
     }
 
     func index(of id: StreamID) -> Int? { streams.firstIndex { $0.id == id } }
 
     mutating func take(_ input: DeliveryInput, _ context: inout SyncContext) {
+        isRowStale = true
         switch input {
         case .streamRequested(let stream, let kind): takeRequest(stream, kind, &context)
         case .streamEnded(let stream): takeEnd(stream, &context)
@@ -88,63 +97,66 @@ struct DeliveryMachine: Sendable {
         guard let index = index(of: id) else { return begin(id, kind, &context) }
         // A stream that is already waiting holds no element, so it accepts nothing.
         guard streams[index].stage == .holding else { return }
-        let (mark, taken) = (streams[index].mark, streams[index].handed)
-        streams[index].mark = nil
-        streams[index].handed = []
         streams[index].stage = .asking
         streams[index].arrived = 0
-        if mark == .replayed, streams[index].replay == .ending { endReplay(ofStreamAt: index, &context) }
-        let shown = streams[index].view.takeElement()
-        if !taken.isEmpty || !shown.isEmpty { context.waits[.delivering].resetBackoff() }
-        if streams.count > 1 {
-            for change in taken { streams[index].taken[change.key] = change.order }
-            for item in shown where item.order != 0 { streams[index].taken[item.key] = item.order }
+        let isEnd = streams[index].mark == .replayed
+        let accepted = streams[index].accept()
+        if isEnd, streams[index].replay == .ending { streams[index].replay = .none }
+        if accepted.isEmpty { return }
+        context.waits[.delivering].resetBackoff()
+        clear(accepted.map(\.key))
+        if streams[index].kind == .live {
+            forgetDeletions(accepted.map(\.key), &context)
+        } else {
+            endTrouble(accepted, &context)
         }
-        accept(taken, by: id, &context)
-        accept(shown, by: id, &context)
     }
 
     private mutating func begin(_ id: StreamID, _ kind: StreamKind, _ context: inout SyncContext) {
-        // What the app had got of it may have been lost with the former loop.
-        if kind == .changes, context.state.summary.reset == .begun { mustStartOver = true }
+        if kind == .changes { follow(&context) }
+        // It begins behind what others have accepted.
+        storeRow(&context)
         streams.append(newStream(id, kind, context.state))
     }
 
-    /// Creates a stream at its first request; it gets every change that has not been accepted, or everything
-    /// that reads show.
-    private func newStream(_ id: StreamID, _ kind: StreamKind, _ state: SyncState) -> StreamState {
+    /// Notes the very first request of a stream of `changes`.
+    mutating func follow(_ context: inout SyncContext) {
+        if isDiskRefusing || context.state.summary.isFollowed { return }
+        context.append([.delivering(.followed)], by: .delivering)
+        mustPostponeSuspects = true
+    }
+
+    /// Creates a stream at its first request.
+    private mutating func newStream(_ id: StreamID, _ kind: StreamKind, _ state: SyncState) -> StreamState {
         var stream = StreamState(id: id, kind: kind)
-        stream.fill(state, trouble)
+        stream.begin(state, trouble)
         return stream
     }
 
-    /// Removes a stream that has ended, without accepting what it holds; accepts what only this stream held
-    /// back.
+    /// Removes a stream that has ended, without accepting what it holds.
     private mutating func takeEnd(_ id: StreamID, _ context: inout SyncContext) {
         guard let index = index(of: id) else { return }
+        // What it has accepted before stays so.
+        storeRow(&context)
+        isRowStale = true
         let ended = streams.remove(at: index)
-        if ended.kind == .live, !context.state.held.keys(of: id).isEmpty {
-            store([.delivering(.ended(id))], &context)
-        }
-        guard !streams.isEmpty else { return }
-        let waiting = Array(ended.queue.keys) + Array(ended.suspects.keys)
-        let open = ended.handed + waiting.compactMap { context.state.handing(of: $0) }
-        let shown = ended.view.handed.compactMap { context.state.handing(of: $0.key) }
-        accept(open + shown, &context)
-        endReplay(&context)
-    }
-
-    // MARK: What the journal has changed
-
-    /// Queues newly undelivered changes for every stream of `changes`.
-    mutating func takeRenewed(_ renewed: [RecordKey], _ context: inout SyncContext) {
-        for index in streams.indices where streams[index].kind == .changes {
-            for key in renewed {
-                streams[index].append(key, isSuspect: trouble.suspects.contains(key))
-            }
-            noteArrival(of: renewed.count, atStreamAt: index, &context)
+        let keys = ended.handed.map(\.key)
+        switch ended.kind {
+        case .live: forgetDeletions(Array(context.state.deletionQueue.keys), &context)
+        case .changes where !keys.isEmpty: left.append(StreamRow.Element(stream: id, keys: keys))
+        case .changes: break
         }
     }
+
+    /// Ends the suspicion of changes that the app has accepted without crashing.
+    private mutating func clear(_ keys: [RecordKey]) {
+        trouble.clear(keys)
+        if left.isEmpty { return }
+        for index in left.indices { left[index].keys.removeAll(where: keys.contains) }
+        left.removeAll { $0.keys.isEmpty }
+    }
+
+    // MARK: What the state has changed
 
     /// Queues records whose contents changed in reads for every live stream.
     mutating func takeReshown(_ reshown: [Reshown], _ context: inout SyncContext) {
@@ -153,7 +165,19 @@ struct DeliveryMachine: Sendable {
                 streams[index].view.note(one, context.state)
                 streams[index].append(one.key, isSuspect: trouble.suspects.contains(one.key))
             }
-            noteArrival(of: reshown.count, atStreamAt: index, &context)
+            let waiting = streams[index].queue.count + streams[index].suspects.count
+            noteArrival(of: reshown.count, waiting: waiting, atStreamAt: index, &context)
+        }
+    }
+
+    /// Counts changes that have got a number.
+    mutating func noteNumbered(_ context: inout SyncContext) {
+        let count = context.state.changeCount - changeCount
+        if count == 0 { return }
+        changeCount += count
+        for index in streams.indices where streams[index].kind == .changes {
+            let waiting = context.state.untoldCount - streams[index].handed.count { $0.number > 0 }
+            noteArrival(of: count, waiting: waiting, atStreamAt: index, &context)
         }
     }
 
@@ -162,6 +186,7 @@ struct DeliveryMachine: Sendable {
     /// Changes are counted since the stream got its element: a long queue alone is no sign of a stall.
     private mutating func noteArrival(
         of count: Int,
+        waiting: Int,
         atStreamAt index: Int,
         _ context: inout SyncContext
     ) {
@@ -169,16 +194,43 @@ struct DeliveryMachine: Sendable {
         let before = streams[index].arrived
         streams[index].arrived += count
         guard before < Self.stallingCount, streams[index].arrived >= Self.stallingCount else { return }
-        context.emit(.streamStalled(waiting: streams[index].waitingCount))
+        context.emit(.streamStalled(waiting: waiting))
     }
 
     /// A stream is reported as stalled if this many changes arrive while it holds an element.
     private static var stallingCount: Int { 1000 }
 
+    /// Forgets deletions that nobody has to be told of any more: streams of `changes` are past them or never were, and
+    /// no live stream shows the record.
+    mutating func forgetDeletions(_ keys: [RecordKey], _ context: inout SyncContext) {
+        let state = context.state
+        let told = keys.filter { key in
+            guard state[key]?.server.isDeletion == true, state.untoldNews(of: key) == nil else { return false }
+            return !streams.contains { $0.kind == .live && $0.isTelling(key, state) }
+        }
+        if told.isEmpty { return }
+        if isDiskRefusing { mustCheckDeletions = true } else { context.append([.delivering(.told(told))]) }
+    }
+
     /// Forgets what streams hold: the sign-out may have removed it, so it must not be accepted.
     mutating func takeSignedOut(_ state: SyncState) {
         guard state.summary.signOut == .removed else { return }
-        unstored = []
+        isRowStale = true
+        (postponed, undecodable, left) = ([], [], [])
         for index in streams.indices { streams[index].startOver(state, trouble) }
+    }
+
+    // MARK: The disk
+
+    /// Hands out and accepts without storing it until something else could be stored, or until the next attempt.
+    mutating func takeRefused(_ context: inout SyncContext) {
+        isDiskRefusing = true
+        storeAgainAt = context.nextTry(after: &diskBackoff)
+    }
+
+    /// Stores again what is handed out and accepted.
+    mutating func takeStored() {
+        isDiskRefusing = false
+        storeAgainAt = nil
     }
 }

@@ -3,8 +3,8 @@
 struct DeliveryTrouble: Sendable {
     /// Records that the previous process held when it ended, and earlier suspects; those handed out alone are last.
     private(set) var suspects = RecordQueue()
-    /// Changes that could not be decoded, with their delivery orders.
-    private var undecodable = RecordTable<UInt64>()
+    /// Contents of changes that could not be decoded.
+    private var undecodable = RecordTable<ShownVersion>()
     /// Cloud versions that a read could not decode.
     private var decodeFailed = RecordTable<ContentHandle>()
     /// Change tags of versions that were looked up because their stored copies are unreadable.
@@ -12,7 +12,7 @@ struct DeliveryTrouble: Sendable {
 
     /// Finds the records that the previous process held when it ended.
     init(_ state: SyncState) {
-        for key in state.held.allSuspects { suspects.append(key) }
+        for key in state.streams.allSuspects where state[key] != nil { suspects.append(key) }
     }
 
     /// Clears the suspicion of changes that the app has accepted without crashing.
@@ -21,26 +21,17 @@ struct DeliveryTrouble: Sendable {
         for key in accepted { suspects.remove(key) }
     }
 
-    func isUndecodable(_ change: AcceptedChange) -> Bool { undecodable[change.key] == change.order }
-
-    /// The undelivered change of a record, unless it could not be decoded.
-    func deliverable(_ key: RecordKey, _ state: SyncState) -> Undelivered? {
-        guard let undelivered = state[key]?.undelivered, undecodable[key] != undelivered.order else {
-            return nil
-        }
-        return undelivered
+    /// Whether what reads show of a record could not be decoded for a stream of `changes`.
+    func isUndecodable(_ key: RecordKey, _ record: RecordState) -> Bool {
+        undecodable[key].map { $0 == record.shown } ?? false
     }
 
     /// Notes and reports a change that could not be decoded.
-    mutating func note(_ change: UndecodableChange, order: UInt64, _ context: inout SyncContext) {
-        if undecodable[change.key] == order { return }
-        undecodable[change.key] = order
+    mutating func note(_ change: UndecodableChange, _ shown: ShownVersion, _ context: inout SyncContext) {
+        if undecodable[change.key] == shown { return }
+        undecodable[change.key] = shown
         // A read has already reported it.
-        if let told = decodeFailed[change.key],
-            told == context.state[change.key]?.undelivered?.kind.handle
-        {
-            return
-        }
+        if decodeFailed[change.key] == shown.handle { return }
         context.emit(.undecodable(recordName: change.name, reason: change.reason))
     }
 
@@ -58,7 +49,7 @@ struct DeliveryTrouble: Sendable {
         decodeFailed[key] = version.handle
         // The machine reported that it is too new when it arrived.
         if record.isTooNew, record.known?.handle == version.handle { return }
-        if let undelivered = record.undelivered, undecodable[key] == undelivered.order { return }
+        if isUndecodable(key, record) { return }
         if version.isLost, let known = record.known, lookedUp[key] == known.changeTag { return }
         context.emit(.undecodable(recordName: version.name, reason: version.reason))
     }
@@ -79,8 +70,8 @@ struct DeliveryTrouble: Sendable {
     /// Complexity: O(n log n) in the number of undecodable records.
     func undecodableNames(_ state: SyncState) -> [String] {
         var keys = RecordTable<Bool>()
-        for key in undecodable.sortedKeys where undecodable[key] == state[key]?.undelivered?.order {
-            keys[key] = true
+        for key in undecodable.sortedKeys {
+            if let record = state[key], isUndecodable(key, record) { keys[key] = true }
         }
         for key in decodeFailed.sortedKeys {
             guard let handle = decodeFailed[key], state[key]?.holds(handle) == true else { continue }

@@ -3,83 +3,127 @@ extension StreamState {
     /// The maximum number of records in one element.
     static var maximumElement: Int { 200 }
 
-    /// Chooses the next element: a mark; the longest run of changes of one kind at the front of the queue; or
-    /// one suspect.
+    /// Begins at the place that all streams of `changes` had reached, or with everything that reads show.
+    mutating func begin(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        switch (kind, state.streams.replay) {
+        case (.live, _):
+            replay = .reset
+            for key in trouble.suspects.keys { suspects.append(key) }
+        case (.changes, .reset?): replay = .reset
+        case (.changes, .everything(let last)?):
+            accepted = state.streams.accepted
+            replayed = last
+            beginReplay(afterReset: false, state)
+            if let last { rest = rest.drop { $0 <= last } }
+        case (.changes, nil):
+            accepted = state.streams.accepted
+            // That it made the very first request could not be stored.
+            if !state.summary.isFollowed { beginReplay(afterReset: false, state) }
+        }
+    }
+
+    /// Restarts with everything known; the loop's element is from a state that no longer exists.
+    mutating func startOver(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        var fresh = StreamState(id: id, kind: kind)
+        fresh.stage = stage
+        fresh.arrived = arrived
+        fresh.begin(state, trouble)
+        self = fresh
+    }
+
+    private mutating func beginReplay(afterReset: Bool, _ state: SyncState) {
+        rest = state.sortedKeys(of: nil)[...]
+        replay = .everything(afterReset: afterReset)
+    }
+
+    /// Chooses the next element: a mark; the longest run of changes of one kind; or one suspect.
     ///
     /// - Returns: Whether there is an element.
     mutating func takeNext(_ state: SyncState, _ trouble: DeliveryTrouble) -> Bool {
-        if replay == .reset {
-            replay = .records(until: queue.endPosition)
+        switch replay {
+        case .none, .ending: break
+        case .reset:
+            accepted = max(accepted, state.summary.lastNumber)
+            beginReplay(afterReset: true, state)
             mark = .reset
             return true
-        }
-        if takeRun(state, trouble) { return true }
-        if case .records = replay {
+        case .everything(let afterReset):
+            while let key = rest.first, add(key, state, trouble) { rest.removeFirst() }
+            if !handed.isEmpty { return true }
             // Before the suspects: the others are shown even if the app dies over one of these again.
-            replay = .ending
-            mark = .replayed
-            return true
-        }
-        return takeSuspect(state, trouble)
-    }
-
-    /// Everything that is known is handed out in one run, in which no change takes part that came later.
-    private var runEnd: Int {
-        if case .records(let end) = replay { end } else { queue.endPosition }
-    }
-
-    private mutating func takeRun(_ state: SyncState, _ trouble: DeliveryTrouble) -> Bool {
-        let end = runEnd
-        var kind: Undelivered.Kind?
-        while handed.count + view.handed.count < Self.maximumElement, queue.firstPosition < end,
-            let key = queue.first
-        {
-            if let next = self.kind(of: key, state, trouble) {
-                if let kind, !kind.isSameKind(as: next) { break }
-                kind = next
-                hand(key, next, state)
-            } else {
-                skip(key)
+            replay = afterReset ? .ending : .none
+            if afterReset {
+                mark = .replayed
+                return true
             }
-            queue.remove(key)
         }
-        return kind != nil
-    }
-
-    private mutating func takeSuspect(_ state: SyncState, _ trouble: DeliveryTrouble) -> Bool {
-        while let key = suspects.first {
-            suspects.remove(key)
-            guard let kind = kind(of: key, state, trouble) else {
-                skip(key)
-                continue
-            }
-            hand(key, kind, state)
-            return true
-        }
-        return false
-    }
-
-    /// What the stream gets of a record; `nil` if it already has the record's current contents.
-    private func kind(of key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> Undelivered.Kind?
-    {
         switch kind {
-        case .changes:
-            guard let change = trouble.deliverable(key, state), taken[key] != change.order else {
-                return nil
-            }
-            return change.kind
-        case .live: return view.kind(of: key, state)
+        case .changes: takeNumbered(state, trouble)
+        case .live: takeQueued(state, trouble)
+        }
+        return !handed.isEmpty
+    }
+
+    private mutating func takeNumbered(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        for entry in state.untold.entries(above: reached) {
+            let isSuspect = trouble.suspects.contains(entry.value)
+            guard !isSuspect || handed.isEmpty, add(entry.value, state, trouble) else { break }
+            reached = entry.number
+            if isSuspect, !handed.isEmpty { break }
+        }
+        // What was passed over needs no loop.
+        if handed.isEmpty { accepted = max(accepted, reached) }
+    }
+
+    private mutating func takeQueued(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        while let key = queue.first, add(key, state, trouble) { queue.remove(key) }
+        while handed.isEmpty, let key = suspects.first {
+            _ = add(key, state, trouble)
+            suspects.remove(key)
         }
     }
 
-    private mutating func skip(_ key: RecordKey) {
-        if kind == .live { view.skipped.append(key) }
+    /// Adds a record to the element, if the stream has to tell anything about it.
+    ///
+    /// - Returns: Whether it need not be met again: it is in the element, or there is nothing to tell.
+    private mutating func add(_ key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> Bool {
+        if isPassedOver(key, state, trouble) { passedOver.append(key) }
+        guard let kind = self.kind(of: key, state, trouble) else { return true }
+        if let first = handed.first, handed.count == Self.maximumElement || !first.item.kind.isSameKind(as: kind) {
+            return false
+        }
+        handed.append(HandedItem(DeliveryItem(key: key, kind: kind), state))
+        return true
     }
 
-    private mutating func hand(_ key: RecordKey, _ kind: Undelivered.Kind, _ state: SyncState) {
-        switch self.kind {
-        case .changes: handed += [state.handing(of: key)].compactMap { $0 }
-        case .live: view.hand(key, kind, state)
+    /// What the stream gets of a record; `nil` if there is nothing to tell.
+    private func kind(of key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> DeliveryItem.Kind? {
+        guard case .everything(let afterReset) = replay else {
+            return kind == .live ? view.kind(of: key, state) : kindOfNews(of: key, state, trouble)
         }
+        if trouble.suspects.contains(key) { return nil }
+        if kind == .live { return view.kind(of: key, state) }
+        guard let record = state[key], record.isReplayed(afterReset: afterReset, above: accepted) else { return nil }
+        return record.shown.map { .updated($0.handle) }
+    }
+
+    /// Whether a change is told to nobody, since its contents could not be decoded before, although that is not noted.
+    private func isPassedOver(_ key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> Bool {
+        guard kind == .changes, replay == .none, let record = state[key] else { return false }
+        return record.news?.isUndecodable == false && trouble.isUndecodable(key, record)
+    }
+
+    private func kindOfNews(
+        of key: RecordKey,
+        _ state: SyncState,
+        _ trouble: DeliveryTrouble
+    ) -> DeliveryItem.Kind? {
+        guard let record = state[key], let news = state.untoldNews(of: key),
+            news.number > accepted || news.isUndecodable, !trouble.isUndecodable(key, record)
+        else { return nil }
+        guard let shown = record.shown else { return news.isSaved ? nil : .deleted }
+        if !news.isSaved { return .updated(shown.handle) }
+        // A newer edit will be confirmed itself.
+        return record.isPendingOnTop ? nil : .saved(shown.handle)
     }
 }

@@ -15,7 +15,9 @@ package enum StreamMark: Equatable, Sendable {
 }
 
 /// One of the app's loops.
-struct StreamState: Equatable, Sendable {
+///
+/// A stream of `changes` is a place in the order of the changes. A live one knows what its loop shows.
+struct StreamState: Sendable {
     enum Stage: Equatable, Sendable {
         /// The loop waits for an element.
         case asking
@@ -28,8 +30,8 @@ struct StreamState: Equatable, Sendable {
         case none
         /// `.reset` comes next.
         case reset
-        /// The records in the queue up to this position, and then `.replayed`.
-        case records(until: Int)
+        /// Everything that is known, and then `.replayed` if it followed a `.reset`.
+        case everything(afterReset: Bool)
         /// `.replayed` is handed out.
         case ending
     }
@@ -40,16 +42,28 @@ struct StreamState: Equatable, Sendable {
     var replay = Replay.none
     /// The mark that the stream holds or gets next.
     var mark: StreamMark?
-    /// Records with changes that the stream has yet to get.
+    /// The records of the element that the stream holds or gets next.
+    var handed: [HandedItem] = []
+    /// The records that the replay has yet to meet, in order.
+    var rest: ArraySlice<RecordKey> = []
+
+    // A stream of `changes`.
+    /// The number up to which the loop has accepted what could be decoded.
+    var accepted: UInt64 = 0
+    /// The number up to which it was handed out.
+    var reached: UInt64 = 0
+    /// The last record of the replay that the loop has accepted.
+    var replayed: RecordKey?
+    /// Changes that were passed over because their contents could not be decoded before.
+    var passedOver: [RecordKey] = []
+
+    // A live stream.
+    /// Records that changed since they were last handed out.
     var queue = RecordQueue()
-    /// Records whose changes are handed out one at a time, after all others.
+    /// Records that are handed out one at a time, after all others.
     var suspects = RecordQueue()
-    /// The changes that a stream of `changes` holds or gets next.
-    var handed: [AcceptedChange] = []
-    /// What a live stream shows.
     var view = LiveView()
-    /// The delivery orders of changes that this stream has taken and another stream has not.
-    var taken = RecordTable<UInt64>()
+
     /// How many changes have arrived since the stream got its current element.
     var arrived = 0
 
@@ -58,34 +72,58 @@ struct StreamState: Equatable, Sendable {
         self.kind = kind
     }
 
-    /// The number of records with changes that the stream has yet to get.
-    var waitingCount: Int { queue.count + suspects.count }
-
-    /// Whether the stream has yet to take a change, or a newer change to the same record.
-    func holdsBack(_ change: AcceptedChange) -> Bool {
-        let key = change.key
-        if let order = taken[key], order >= change.order { return false }
-        return queue.contains(key) || suspects.contains(key) || handed.contains { $0.key == key }
-            || view.handed.contains { $0.key == key }
-    }
-
+    /// Queues a record for a live stream.
     mutating func append(_ key: RecordKey, isSuspect: Bool) {
         if isSuspect { suspects.append(key) } else { queue.append(key) }
+    }
+
+    /// Whether the loop has yet to learn that a record was deleted.
+    func isTelling(_ key: RecordKey, _ state: SyncState) -> Bool {
+        switch kind {
+        case .changes: (state.untoldNews(of: key)?.number ?? 0) > accepted
+        case .live: view.shows(key) || handed.contains { $0.key == key }
+        }
+    }
+
+    /// Whether the loop has taken all changes of a record so far.
+    func hasTold(_ key: RecordKey, _ state: SyncState) -> Bool {
+        switch kind {
+        case .changes: (state.untoldNews(of: key)?.number ?? 0) <= max(accepted, reached)
+        case .live: !queue.contains(key) && !suspects.contains(key)
+        }
+    }
+
+    /// The number of records that the replay has yet to meet, or that are not accepted yet.
+    func restCount(_ state: SyncState) -> Int {
+        let held = handed.count { $0.number == 0 }
+        switch replay {
+        case .none, .ending: return held
+        case .reset: return state.replayCount
+        case .everything(let afterReset):
+            return held + rest.count { state[$0]?.isReplayed(afterReset: afterReset, above: accepted) == true }
+        }
+    }
+
+    /// Whether nothing has changed about a record since it was handed out.
+    func isCurrent(_ item: HandedItem, _ state: SyncState) -> Bool {
+        if kind == .live { return view.isCurrent(item, state) }
+        guard (state.untoldNews(of: item.key)?.number ?? 0) == item.number else { return false }
+        return state[item.key]?.shown?.handle == item.shown?.handle
+    }
+
+    /// Takes the element that the loop is done with.
+    mutating func accept() -> [HandedItem] {
+        if case .everything = replay, let last = handed.last { replayed = last.key }
+        accepted = max(accepted, reached)
+        if kind == .live { view.take(handed) }
+        mark = nil
+        defer { handed = [] }
+        return handed
     }
 
     /// Drops changes from the element; the stream asks again if nothing is left of it.
     mutating func drop(_ keys: [RecordKey], isEmpty: Bool) {
         handed.removeAll { keys.contains($0.key) }
-        view.handed.removeAll { keys.contains($0.key) }
         if isEmpty, stage == .holding { stage = .asking }
-    }
-
-    /// Drops the delivery orders of accepted changes.
-    mutating func forgetTaken(_ changes: [AcceptedChange]) {
-        if taken.isEmpty { return }
-        for change in changes {
-            guard let order = taken[change.key], order <= change.order else { continue }
-            taken[change.key] = nil
-        }
     }
 }

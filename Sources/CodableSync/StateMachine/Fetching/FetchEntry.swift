@@ -41,7 +41,7 @@ extension SyncState {
     }
 
     private mutating func applyFetched(_ key: RecordKey, _ type: ExactName, _ version: KnownVersion) {
-        let order = nextDeliveryOrder()
+        let news = nextNews()
         let listing = zone(key.zone).listing
         let version = judged(version, of: type)
         let keepsTags = carriesTags(type)
@@ -51,12 +51,12 @@ extension SyncState {
             record.mustLookUp = false
             if let known = record.known {
                 if known.isSameVersion(as: version), wasLookedUp {
-                    record.takeCopy(of: version, order: order)
+                    record.takeCopy(of: version, news)
                 }
                 guard !known.isSameVersion(as: version), !known.isNewer(than: version) else { return }
             }
             if let lost = record.lost, lost.hash == version.hash, lost.isTooNew == version.isTooNew {
-                return record.confirmLost(as: version, keepsTags: keepsTags, order: order)
+                return record.confirmLost(as: version, keepsTags: keepsTags, news)
             }
             let (readable, isLost) = (record.readable, record.lost != nil)
             // Another device has uploaded its own version. If there is no edit, the lost version becomes one.
@@ -72,7 +72,7 @@ extension SyncState {
                 // Saved without a change: what was based on the former version is now based on this one.
                 return record.repoint(from: former.handle, to: version.handle)
             }
-            record.deliverNews(order: order)
+            record.tellNews(news)
         }
     }
 
@@ -83,7 +83,7 @@ extension SyncState {
         if record.known == nil, record.lost != nil || record.pending?.base == nil { return }
         // This device deleted the record, or wants to and another device did it first.
         if record.isOwnDeletion { return applyDeletionConfirmed(key) }
-        let order = nextDeliveryOrder()
+        let news = nextNews()
         change(key) { record in
             // A record that this app could never read was never shown.
             let isNews = record.readable != nil || !record.isTooNew
@@ -94,9 +94,9 @@ extension SyncState {
             record.sent = []
             if record.pending?.isDeletion == true { record.pending = nil }
             if isNews, record.pending == nil || record.pending?.parked != nil {
-                record.deliverDeletion(of: former, order: order)
+                record.tellDeletion(of: former, news)
             } else {
-                record.undelivered = nil
+                record.news = nil
             }
         }
     }

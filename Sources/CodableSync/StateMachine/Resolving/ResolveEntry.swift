@@ -48,8 +48,8 @@ extension SyncState {
         }
         // The edit has been replaced since; the conflict of the newer one is resolved again.
         guard record.pending?.handle == client else { return }
-        let order = nextDeliveryOrder()
+        let news = nextNews()
         let isConfirmed = if case .confirmed = resolution { true } else { false }
-        change(key) { $0.resolve(isConfirmed ? .client : resolution, on: server, order: order) }
+        change(key) { $0.resolve(isConfirmed ? .client : resolution, on: server, news) }
     }
 }

@@ -70,22 +70,24 @@ extension SyncState {
         _ sent: ContentHandle,
         _ version: KnownVersion
     ) {
-        let order = nextDeliveryOrder()
+        let news = nextNews()
         let listing = zone(key.zone).listing
         let type = type ?? recordType(of: key)
         let (version, keepsTags) = (judged(version, of: type), carriesTags(type))
         if zone(key.zone).unfetched.last?.isEmpty == true {
             changeZone(key.zone) { $0.noteSaved(as: version.changeTag) }
         }
+        var isSaved = false
         change(key, of: type) { record in
             // A version that was already known does not show what the server has now.
             if record.known?.handle != version.handle { record.listing = listing }
             if record.lost?.handle == sent {
-                record.confirmLost(as: version, keepsTags: keepsTags, order: order)
+                record.confirmLost(as: version, keepsTags: keepsTags, news)
             } else {
-                record.confirm(sent, as: version, keepsTags: keepsTags, order: order)
+                isSaved = record.confirm(sent, as: version, keepsTags: keepsTags, news)
             }
         }
+        if isSaved { noteSaved(key) }
     }
 
     mutating func applyDeletionConfirmed(_ key: RecordKey) {
@@ -95,7 +97,7 @@ extension SyncState {
             record.carried = CarriedTags()
             record.sent = []
             record.isDeletionSent = false
-            record.undelivered = nil
+            record.tellNothing()
             if record.pending?.isDeletion == true {
                 record.pending = nil
             } else {
@@ -107,7 +109,7 @@ extension SyncState {
     }
 
     private mutating func applyParked(_ key: RecordKey, _ reason: ParkReason) {
-        let order = nextDeliveryOrder()
+        let news = nextNews()
         change(key) { record in
             // If a version was lost with its zone, that version was sent; a pending edit is parked already,
             // or now.
@@ -119,7 +121,7 @@ extension SyncState {
                 // The deletion was not done; if the record disappears now, another device has deleted it.
                 if record.pending?.isDeletion == true { record.isDeletionSent = false }
                 // Reads no longer show it.
-                if reason.isConflict, !record.isParkedAsTooNew { record.deliverServerValue(order: order) }
+                if reason.isConflict, !record.isParkedAsTooNew { record.tellServerValue(news) }
             }
         }
     }

@@ -60,6 +60,24 @@ extension NumberTrie: Sequence {
     }
 
     func makeIterator() -> Iterator { Iterator(path: [(root, root.bits)]) }
+
+    /// The entries above a number, in order.
+    ///
+    /// Complexity: O(log n) to begin.
+    func entries(above number: UInt64) -> IteratorSequence<Iterator> {
+        guard number >> shift < 16 else { return IteratorSequence(Iterator(path: [])) }
+        var path: [(node: Node, left: UInt16)] = []
+        var (next, shift): (Node?, UInt64) = (root, shift)
+        while let node = next {
+            let bit = Node.bit(of: number, shift)
+            let isAbove = node.entry(at: bit).map { $0.number > number } ?? false
+            // The bits above this one, and this one if its entry is.
+            path.append((node, node.bits & ~(bit | (bit - 1)) | (isAbove ? bit : 0)))
+            next = node.child(at: bit)
+            shift -= next == nil ? 0 : 4
+        }
+        return IteratorSequence(Iterator(path: path))
+    }
 }
 
 extension NumberTrie {
@@ -75,6 +93,14 @@ extension NumberTrie {
         static func index(of bit: UInt16, in bits: UInt16) -> Int { (bits & (bit - 1)).nonzeroBitCount }
 
         static func bit(of number: UInt64, _ shift: UInt64) -> UInt16 { 1 << UInt16((number >> shift) & 15) }
+
+        func entry(at bit: UInt16) -> Entry? {
+            entryBits & bit == 0 ? nil : entries[Self.index(of: bit, in: entryBits)]
+        }
+
+        func child(at bit: UInt16) -> Node? {
+            childBits & bit == 0 ? nil : children[Self.index(of: bit, in: childBits)]
+        }
 
         var first: Entry? {
             let bit = bits & (~bits &+ 1)

@@ -20,8 +20,7 @@ extension RecordState {
     private func forEachHandle(_ visit: (ContentHandle) -> Void) {
         if let handle = lastKnown?.handle { visit(handle) }
         if let handle = kept?.version.handle { visit(handle) }
-        if let handle = undelivered?.kind.handle { visit(handle) }
-        if let handle = undelivered?.former { visit(handle) }
+        if let handle = server.deleted { visit(handle) }
         for version in sent {
             visit(version.handle)
             if let base = version.base { visit(base) }

@@ -11,12 +11,11 @@ extension RecordState {
     mutating func loseVersions() {
         loseBase(isUploadedAgain: false)
         kept = nil
-        server = .none
+        server = server.isDeletion ? .deleted(nil) : .none
         carried = CarriedTags()
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
         mustLookUp = false
-        undelivered?.former = nil
     }
 
     /// Ends that the base of the pending edit is an ancestor; it still tells what the edit changed.
@@ -37,8 +36,8 @@ extension RecordState {
         let (on, base) = (pending?.on, readable?.handle)
         let isBasedOnIt = on?.version != nil && on?.version == base
         loseVersions()
-        if pending?.isDeletion == true, pending?.parked == nil { return undelivered = nil }
-        server = version.map { .lost($0) } ?? .none
+        if pending?.isDeletion == true, pending?.parked == nil { return tellNothing() }
+        if let version { server = .lost(version) }
         self.kept = kept
         self.carried = carried
         if isBasedOnIt, let on { pending?.on = on }
@@ -59,9 +58,9 @@ extension RecordState {
     }
 
     /// Records that the cloud has the lost version again.
-    mutating func confirmLost(as version: KnownVersion, keepsTags: Bool, order: UInt64) {
+    mutating func confirmLost(as version: KnownVersion, keepsTags: Bool, _ news: RecordNews?) {
         guard let lost else { return }
-        if lost.isTooNew { return confirmLostTooNew(as: version, order: order) }
+        if lost.isTooNew { return confirmLostTooNew(as: version, news) }
         repoint(from: lost.handle, to: version.handle)
         sent.removeAll { $0.handle == lost.handle }
         replaceKnown(by: version, isOwn: true, keepsTags: keepsTags)

@@ -64,20 +64,20 @@ extension RecordState {
         self.kept = nil
     }
 
-    /// Queues the cloud's latest version for delivery, unless a pending edit must be reconciled with it first.
-    mutating func deliverNews(order: UInt64) {
-        guard let pending, pending.parked == nil else { return deliverServerValue(order: order) }
-        // There is a conflict now, and only its outcome is delivered. An unaccepted model made by an earlier
-        // conflict stays undelivered; if it were confirmed unchanged, it would count as the app's own.
-        if !pending.isDeletion, !isPendingNews { undelivered = nil }
+    /// Tells the cloud's latest version, unless a pending edit must be reconciled with it first.
+    mutating func tellNews(_ news: RecordNews?) {
+        guard let pending, pending.parked == nil else { return tellServerValue(news) }
+        // There is a conflict now, and only its outcome is told. A model made by an earlier conflict is still told; if it
+        // were confirmed unchanged, it would count as the app's own.
+        if !pending.isDeletion, !isPendingNews { self.news = nil }
     }
 
     /// Adjusts the record to an app that can now read its latest version, or no longer can.
-    mutating func judge(isTooNew: Bool, order: UInt64) {
+    mutating func judge(isTooNew: Bool, _ news: RecordNews?) {
         guard let last = lastKnown, last.isTooNew != isTooNew else { return }
         if isTooNew {
             server.changeVersion { $0.isTooNew = true }
-            if undelivered?.kind.handle == last.handle { undelivered = nil }
+            if !isPendingOnTop { self.news = nil }
         } else {
             let former = kept?.version
             endTooNew()
@@ -85,13 +85,13 @@ extension RecordState {
             if let former, known != nil, former.hash == last.hash {
                 repoint(from: former.handle, to: last.handle)
             } else {
-                deliverNews(order: order)
+                tellNews(news)
             }
         }
     }
 
     /// Records that the cloud has the lost version again, which is too new.
-    mutating func confirmLostTooNew(as version: KnownVersion, order: UInt64) {
+    mutating func confirmLostTooNew(as version: KnownVersion, _ news: RecordNews?) {
         guard let lost else { return }
         if !version.isTooNew { unparkTooNew() }
         sent.removeAll { $0.handle == lost.handle }
@@ -99,7 +99,7 @@ extension RecordState {
         if !version.isTooNew {
             // A server that does not keep the schema version.
             kept = nil
-            return deliverNews(order: order)
+            return tellNews(news)
         }
     }
 }
@@ -147,8 +147,8 @@ extension SyncState {
             guard let last = self[key]?.lastKnown, last.isTooNew != (last.schema > readable.version) else {
                 continue
             }
-            let order = nextDeliveryOrder()
-            change(key) { $0.judge(isTooNew: last.schema > readable.version, order: order) }
+            let news = nextNews()
+            change(key) { $0.judge(isTooNew: last.schema > readable.version, news) }
         }
     }
 }

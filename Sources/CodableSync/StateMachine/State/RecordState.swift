@@ -1,7 +1,10 @@
 /// Everything that the engine stores about one record: a few words, and handles to contents.
 package struct RecordState: Equatable, Sendable {
     package var server = ServerVersion.none
-    package var undelivered: Undelivered?
+    /// The latest change that streams of `changes` tell or have told; `nil` if there is none.
+    ///
+    /// A record that changes forgets what was told before, so that the rules see only what was not.
+    package var news: RecordNews?
     /// The number of the last full listing that contained the record.
     package var listing: UInt64 = 0
     /// Whether the record must be looked up because the feed reported a change that could not be read.
@@ -94,7 +97,7 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether the record has a version from the current zone, which is lost with the zone.
     package var hasVersions: Bool {
-        lastKnown != nil || pending?.base != nil || undelivered?.former != nil
+        lastKnown != nil || pending?.base != nil || server.deleted != nil
     }
 
     /// Whether reads may show these contents.
@@ -106,13 +109,14 @@ package struct RecordState: Equatable, Sendable {
     mutating func forgetKnownVersion() {
         // A change that was parked because of a newer version stays parked: that version is fetched again.
         kept = nil
+        if known != nil { news = nil }
         server.forgetKnown()
         carried = CarriedTags()
         pending?.on.forgetVersion()
     }
 
     /// Whether there is nothing left to store.
-    package var isEmpty: Bool { lastKnown == nil && pending == nil && undelivered == nil && !mustLookUp }
+    package var isEmpty: Bool { lastKnown == nil && pending == nil && !server.isDeletion && !mustLookUp }
 }
 
 extension RecordState {

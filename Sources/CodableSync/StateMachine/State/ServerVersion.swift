@@ -7,11 +7,15 @@ package enum ServerVersion: Equatable, Sendable {
     /// Nothing in the current zone: the version was lost with the former one, and is uploaded again before any edit,
     /// unless the server has refused it.
     case lost(KnownVersion, isRefused: Bool = false)
+    /// Nothing: another device has deleted the record, and not all streams have told the app.
+    ///
+    /// An upload is based on the version that was deleted, if it can be an ancestor.
+    case deleted(ContentHandle?)
 
     /// The version that the cloud has or had.
     package var version: KnownVersion? {
         switch self {
-        case .none: nil
+        case .none, .deleted: nil
         case .known(let version), .lost(let version, _): version
         }
     }
@@ -19,7 +23,7 @@ package enum ServerVersion: Equatable, Sendable {
     /// Changes what is noted about the version.
     mutating func changeVersion(_ body: (inout KnownVersion) -> Void) {
         switch self {
-        case .none: break
+        case .none, .deleted: break
         case .known(var version):
             body(&version)
             self = .known(version)
@@ -37,6 +41,17 @@ package enum ServerVersion: Equatable, Sendable {
     /// Forgets a version that was lost with its zone.
     mutating func forgetLost() {
         if case .lost = self { self = .none }
+    }
+
+    /// Whether another device has deleted the record, and not all streams have told the app.
+    var isDeletion: Bool { if case .deleted = self { true } else { false } }
+
+    /// The version that was deleted.
+    var deleted: ContentHandle? { if case .deleted(let version) = self { version } else { nil } }
+
+    /// Ends that the app must be told of a deletion.
+    mutating func endDeletion() {
+        if isDeletion { self = .none }
     }
 
     /// Lets the lost version be uploaded again although the server has refused it.

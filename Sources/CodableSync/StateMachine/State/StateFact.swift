@@ -14,25 +14,19 @@ package enum StateFact: Equatable, Sendable {
     case listed(ZoneNumber, [ExactName])
     /// This version of the app can read other schema versions than the one before.
     case readable(ReadableSchema)
-    /// The app has accepted these changes; a change that was not accepted is delivered again.
-    case accepted([AcceptedChange])
-    /// A stream of `changes` made the very first request: everything known is undelivered.
-    case followed
-    /// The app must forget what it shows: `.reset` and everything known are undelivered.
-    case startedOver
 
-    /// Whether it gives away numbers of deliveries.
-    var numbersDeliveries: Bool {
+    /// Whether it numbers changes.
+    var numbersChanges: Bool {
         switch self {
-        case .zoneLost, .purgeResolved, .removed, .readable, .followed, .startedOver: true
-        case .listed, .accepted: false
+        case .zoneLost, .purgeResolved, .removed, .readable: true
+        case .listed: false
         }
     }
 
-    /// Whether the cloud, a stream or the next opening would repeat it.
+    /// Whether the cloud or the next opening would repeat it.
     var isRepeatable: Bool {
         switch self {
-        case .listed, .readable, .accepted, .followed, .startedOver: true
+        case .listed, .readable: true
         case .zoneLost, .purgeResolved, .removed: false
         }
     }
@@ -46,9 +40,6 @@ extension SyncState {
         case .removed: applySignedOut(removing: true)
         case .listed(let zone, let names): applyListed(zone, names)
         case .readable(let schema): applyReadable(schema)
-        case .accepted(let changes): applyAccepted(changes)
-        case .followed: follow()
-        case .startedOver: startOver()
         }
     }
 }

@@ -14,22 +14,22 @@ struct StateImage: Equatable, Sendable {
         var zones = 0
         var notes = 0
         var summary = StateSummary()
-        var held = HeldRecords()
+        var streams = StreamRow()
     }
 
-    init(_ summary: StateSummary = StateSummary(), _ held: HeldRecords = HeldRecords()) {
+    init(_ summary: StateSummary = StateSummary(), _ streams: StreamRow = StreamRow()) {
         marked.summary = summary
-        marked.held = held
+        marked.streams = streams
     }
 
     /// Notes that all changes so far have their lines.
-    mutating func mark(_ summary: StateSummary, _ held: HeldRecords) {
+    mutating func mark(_ summary: StateSummary, _ streams: StreamRow) {
         marked = Mark(
             records: records.count,
             zones: zones.count,
             notes: noteCount,
             summary: summary,
-            held: held
+            streams: streams
         )
     }
 

@@ -4,8 +4,8 @@ import RecordCoding
 package enum StateRow: Equatable, Sendable {
     /// The parts of the state that belong neither to a record nor to a zone.
     case summary(StateSummary)
-    /// What streams hold, and what earlier processes died over.
-    case held(HeldRecords)
+    /// How far streams are, what they hold, and what earlier processes died over.
+    case streams(StreamRow)
     /// A zone's whole state.
     case zone(ZoneNumber, ZoneState)
     /// A record's type, if it is known, and its whole state; `nil` if there is nothing left to store.
@@ -50,10 +50,10 @@ extension SyncState {
     mutating func apply(_ entry: JournalEntry, writing lines: inout StateLines) {
         guard case .fact(let fact) = entry else { return apply(entry) }
         // The numbers that it gives away go on from those before.
-        writeRows(to: &lines, withSummary: fact.numbersDeliveries)
+        writeRows(to: &lines, withSummary: fact.numbersChanges)
         apply(fact: fact)
         lines.lines.append(.fact(fact))
-        image?.mark(summary, held)
+        image?.mark(summary, streams)
     }
 
     /// Writes the rows that changed since this was last done, in the order of their last changes.
@@ -63,7 +63,7 @@ extension SyncState {
     ///   - withSummary: Whether to write the summary's row even if it has not changed.
     mutating func writeRows(to lines: inout StateLines, withSummary: Bool = false) {
         guard let image else { return }
-        defer { self.image?.mark(summary, held) }
+        defer { self.image?.mark(summary, streams) }
         var keys: [RecordKey] = []
         var met = RecordTable<Bool>()
         for former in image.records[image.marked.records...].reversed() where met[former.key] == nil {
@@ -86,10 +86,10 @@ extension SyncState {
         let noteCount = min(image.noteCount - image.marked.notes, notes.count)
         lines.lines += notes.suffix(noteCount).map { .row(.note($0)) }
         var former = image.marked.summary
-        // The records' rows have the numbers that were given away.
-        if !withSummary { former.deliveryOrder = summary.deliveryOrder }
+        // The records' rows have the numbers.
+        if !withSummary { former.lastNumber = summary.lastNumber }
         if summary != former || withSummary { lines.lines.append(.row(.summary(summary))) }
-        if held != image.marked.held { lines.lines.append(.row(.held(held))) }
+        if streams != image.marked.streams { lines.lines.append(.row(.streams(streams))) }
     }
 
     package mutating func apply(line: StateLine) {
@@ -102,7 +102,7 @@ extension SyncState {
     mutating func apply(row: StateRow) {
         switch row {
         case .summary(let summary): apply(summary: summary)
-        case .held(let held): changeHeld { $0 = held }
+        case .streams(let streams): apply(streams: streams)
         case .zone(let number, let zone):
             changeZone(number) { former in
                 let zoneID = zone.zoneID ?? former.zoneID
@@ -121,12 +121,19 @@ extension SyncState {
         for schema in summary.schemas where !former.schemas.contains(schema) { judgeAgain(schema) }
     }
 
+    private mutating func apply(streams: StreamRow) {
+        changeStreams { $0 = streams }
+        changeSummary { $0.lastNumber = max($0.lastNumber, streams.accepted) }
+    }
+
     private mutating func apply(record: RecordState?, of type: ExactName?, at key: RecordKey) {
         var record = record ?? RecordState()
         record.server.changeVersion { $0 = judged($0, of: type) }
         if !record.isTooNew { record.kept = nil }
-        if let order = record.undelivered?.order, order > summary.deliveryOrder {
-            changeSummary { $0.deliveryOrder = order }
+        if let number = record.news?.number {
+            changeSummary { $0.lastNumber = max($0.lastNumber, number) }
+            // Only damage gives a number to two records.
+            if let other = untold[number], other != key { record.news = nextNews() }
         }
         change(key, of: type) { former in
             let number = type == nil ? .unknown : former.type

@@ -8,7 +8,8 @@ package struct StateSummary: Equatable, Sendable {
     package var databaseToken: ChangeToken?
     package var serverWait: Date?
     package var lastFetch: Date?
-    package var deliveryOrder: UInt64 = 0
+    /// The number of the last change that `changes` tells.
+    package var lastNumber: UInt64 = 0
     /// How far the models from before the first sync are queued, which happens once for each type.
     package var initialModels: [InitialModels] = []
     /// What this app can read of each type, unless that is the default.
@@ -21,8 +22,6 @@ package struct StateSummary: Equatable, Sendable {
     package var signOut: SignOut?
     /// Whether a stream of `changes` ever made a request.
     package var isFollowed = false
-    /// How far the app is in forgetting what it shows, and getting everything again; `nil` if it need not.
-    package var reset: ResetStage?
 
     package init() {}
 }

@@ -21,7 +21,7 @@ extension SyncState {
         } else if let pending = record.pending, pending.isDeletion {
             basis.on = EditBase(pending.base)
         } else if isTelling {
-            basis.on = EditBase(record.undelivered?.former)
+            basis.on = EditBase(record.server.deleted)
             basis.isDeletionNews = basis.on.version != nil
         }
         return basis
@@ -90,7 +90,7 @@ package struct EditBasis: Equatable, Sendable {
 extension RecordState {
     /// What the state knows about a record that reads don't show.
     package var absence: Absence {
-        if pending?.isDeletion == true || undelivered?.kind == .deleted { return .deleted }
+        if pending?.isDeletion == true || server.isDeletion { return .deleted }
         return isTooNew ? .tooNew : .unknown
     }
 }

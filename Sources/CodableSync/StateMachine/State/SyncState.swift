@@ -10,8 +10,8 @@ package struct SyncState: Sendable {
     package private(set) var records = RecordRows()
     package private(set) var zones = ZoneTable<ZoneState>()
     package private(set) var summary = StateSummary()
-    /// What streams hold, and what earlier processes died over.
-    package private(set) var held = HeldRecords()
+    /// How far streams are, what they hold, and what earlier processes died over.
+    package private(set) var streams = StreamRow()
     /// Notes, oldest first.
     package private(set) var notes: [SyncNote] = []
 
@@ -20,14 +20,16 @@ package struct SyncState: Sendable {
     package private(set) var sendQueue = RecordQueue()
     /// Records whose edit must be reconciled with the cloud's latest version.
     package private(set) var conflictQueue = RecordQueue()
-    /// Records with a change to deliver to the app.
-    package private(set) var deliveryQueue = RecordQueue()
     /// Records with a parked change.
     package private(set) var parkedQueue = RecordQueue()
     /// Records that must be looked up by name.
     package private(set) var lookUpQueue = RecordQueue()
     /// Records whose latest version this app can't read, since a newer version of it has written that.
     package private(set) var tooNewQueue = RecordQueue()
+    /// Records that another device has deleted, which not all streams have told.
+    private(set) var deletionQueue = RecordQueue()
+    /// The records with changes that streams of `changes` have yet to tell, by number.
+    private(set) var untold = NumberTrie<RecordKey>()
     /// The number of records of each zone that this device knows to be in the cloud.
     private var knownCounts = ZoneTable<Int>()
     /// The number of records that this device knows to be in the cloud.
@@ -52,9 +54,11 @@ package struct SyncState: Sendable {
     /// That version of each zone.
     package private(set) var newest = ZoneTable<KnownVersion>()
 
-    /// Records whose delivery was renewed since this was last drained; input for the streams, not part of the
-    /// state.
-    var renewed: [RecordKey] = []
+    /// Records in ``deletionQueue`` that were told since this was last drained, or are new in it.
+    var toldDeletions: [RecordKey] = []
+
+    /// How many changes have got a number; only for comparisons.
+    private(set) var changeCount = 0
 
     /// Records whose contents in reads changed since this was last drained; input for the live streams, not
     /// part of the state.
@@ -96,6 +100,7 @@ package struct SyncState: Sendable {
     mutating func change(_ key: RecordKey, _ body: (inout RecordState) -> Void) {
         let former = records[key]
         var record = former ?? RecordState()
+        record.news = record.news(above: streams.accepted)
         body(&record)
         replace(former, by: record, at: key)
     }
@@ -119,10 +124,12 @@ package struct SyncState: Sendable {
         Self.place(key, in: &conflictQueue, from: before, to: after) { $0.isInConflict }
         Self.place(key, in: &parkedQueue, from: before, to: after) { $0.pending?.parked != nil }
         Self.place(key, in: &lookUpQueue, from: before, to: after) { $0.mustLookUp }
-        Self.place(key, in: &deliveryQueue, from: before, to: after) { $0.undelivered != nil }
+        Self.place(key, in: &deletionQueue, from: before, to: after) { $0.server.isDeletion }
         Self.place(key, in: &tooNewQueue, from: before, to: after) { $0.isTooNew }
-        noteDelivery(key, from: before?.undelivered, to: after?.undelivered)
-        if after == nil, !held.isEmpty { changeHeld { $0.accept([key]) } }
+        if after?.server.isDeletion == true, after?.news != before?.news || before?.server.isDeletion != true {
+            toldDeletions.append(key)
+        }
+        noteNews(key, from: before, to: after)
     }
 
     /// Takes over the records that a snapshot has and nothing is left to do about.
@@ -172,19 +179,23 @@ package struct SyncState: Sendable {
     private mutating func noteShown(_ key: RecordKey, from former: ShownVersion?, to record: RecordState) {
         let shown = record.shown
         guard shown != former else { return }
-        let isSaved = shown.map { record.undelivered?.kind == .saved($0.handle) } ?? false
-        reshown.append(Reshown(key: key, isSaved: isSaved))
+        reshown.append(Reshown(key: key))
     }
 
-    private mutating func noteDelivery(
-        _ key: RecordKey,
-        from former: Undelivered?,
-        to undelivered: Undelivered?
-    ) {
-        guard let undelivered, undelivered.order != former?.order else { return }
-        // One that was not in the queue is at its end.
-        if former != nil { deliveryQueue.moveToEnd(key) }
-        renewed.append(key)
+    /// Notes that what the last change shows is this device's edit, which the cloud has confirmed.
+    mutating func noteSaved(_ key: RecordKey) {
+        if reshown.last?.key == key { reshown[reshown.count - 1].isSaved = true }
+    }
+
+    private mutating func noteNews(_ key: RecordKey, from former: RecordState?, to record: RecordState?) {
+        let accepted = streams.accepted
+        let (was, isNow) = (former?.news(above: accepted)?.number, record?.news(above: accepted)?.number)
+        if was == isNow { return }
+        if let was { untold[was] = nil }
+        if let isNow {
+            untold[isNow] = key
+            changeCount &+= 1
+        }
     }
 
     private static func place(
@@ -207,7 +218,7 @@ package struct SyncState: Sendable {
 
     /// Drops the lists of changed records, which are of no use after the journal is replayed.
     package mutating func forgetWhatChanged() {
-        renewed.removeAll(keepingCapacity: true)
+        toldDeletions.removeAll(keepingCapacity: true)
         reshown.removeAll(keepingCapacity: true)
         unsendable.removeAll(keepingCapacity: true)
     }
@@ -216,8 +227,19 @@ package struct SyncState: Sendable {
         body(&summary)
     }
 
-    mutating func changeHeld(_ body: (inout HeldRecords) -> Void) {
-        body(&held)
+    /// Changes how far streams are; they only go forward.
+    ///
+    /// Complexity: O(k log n) for k changes that are accepted.
+    mutating func changeStreams(_ body: (inout StreamRow) -> Void) {
+        let former = streams.accepted
+        body(&streams)
+        if streams.accepted <= former { return }
+        for entry in untold.entries(above: former) {
+            if entry.number > streams.accepted { break }
+            let record = records[entry.value]
+            if record?.news?.isUndecodable != true { untold[entry.number] = nil }
+            if record?.server.isDeletion == true { toldDeletions.append(entry.value) }
+        }
     }
 
     /// Changes what is known about one zone; zones change in no other way.
@@ -241,12 +263,6 @@ package struct SyncState: Sendable {
 
     /// Starts recording what changes.
     mutating func beginImage() {
-        image = StateImage(summary, held)
-    }
-
-    /// The number that marks the next delivery.
-    mutating func nextDeliveryOrder() -> UInt64 {
-        summary.deliveryOrder &+= 1
-        return summary.deliveryOrder
+        image = StateImage(summary, streams)
     }
 }

@@ -88,18 +88,18 @@ extension SyncState {
 
     /// Forgets the versions of a record, and delivers its deletion if the app still shows a version.
     private mutating func forget(_ key: RecordKey) {
-        let order = nextDeliveryOrder()
+        let news = nextNews()
         change(key) { record in
             let isNews = record.readable != nil && !record.isOwnDeletion && !record.isPendingOnTop
-            // A deletion, or a model made by a conflict, that the app has not accepted yet.
-            let isStillNews = record.undelivered?.kind == .deleted || record.isPendingNews
+            // A deletion, or a model made by a conflict, that the app does not know yet.
+            let isStillNews = record.server.isDeletion || record.isPendingNews
             // A pending deletion stays: another device may create the record again in the next zone.
             record.endTooNew()
             record.loseVersions()
             if isNews {
-                record.deliverDeletion(of: nil, order: order)
+                record.tellDeletion(of: nil, news)
             } else if !isStillNews {
-                record.undelivered = nil
+                record.news = nil
             }
         }
     }

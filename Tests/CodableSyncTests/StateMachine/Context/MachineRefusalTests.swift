@@ -59,7 +59,7 @@ final class MachineRefusalTests: MachineTestCase {
         machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 5)])))
         XCTAssertEqual(machine.failNextCommit().delivered + machine.commitAll().delivered, [])
         machine.run(.delivery(.streamRequested(2)))
-        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     /// A rejected acceptance is stored with the next entries; a flush alone can succeed even on a full disk.
@@ -74,7 +74,7 @@ final class MachineRefusalTests: MachineTestCase {
         }
         XCTAssertLessThan(rounds, 20)
         machine.upload("B", 2)
-        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     /// The app edits an element that it accepted while the disk was full.

@@ -240,7 +240,7 @@ private struct MachineDriver {
         [
             machine.timers.count, machine.calls.waiters.count, machine.deferred.queue.placeCount,
             machine.state.sendQueue.placeCount,
-            machine.state.deliveryQueue.placeCount, machine.sending.inFlight.count,
+            machine.state.deletionQueue.placeCount, machine.state.untoldCount, machine.sending.inFlight.count,
             machine.lookingUp.queue.placeCount, machine.delivering.streams.count, machine.state.notes.count,
         ]
     }

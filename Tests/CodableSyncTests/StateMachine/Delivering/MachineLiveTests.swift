@@ -121,19 +121,17 @@ final class MachineLiveTests: MachineTestCase {
 
     // MARK: What is accepted
 
-    func testAChangeIsDoneWhenStreamsOfBothKindsHaveAcceptedIt() {
+    func testAStreamOfOneKindHoldsBackNoneOfTheOther() {
         machine.run(.delivery(.streamRequested(1)))
         replay()
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertNotNil(machine.state["A"]?.undelivered, "the live stream holds it")
-        request()
-        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
         machine.fetch([.init("A", 2)], token: "2")
         request()
-        XCTAssertNotNil(machine.state["A"]?.undelivered, "the other stream holds it")
+        XCTAssertNotNil(machine.state.undelivered("A"), "the other stream holds it")
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     /// A loop over `changes` may begin later than a live one, and must not miss what that one has shown.
@@ -152,7 +150,7 @@ final class MachineLiveTests: MachineTestCase {
         machine.fetch([.init("A", 1)], token: "1")
         request()
         machine.run(.delivery(.streamEnded(1)))
-        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertNotNil(machine.state.undelivered("A"))
     }
 
     // MARK: Crashes
@@ -167,11 +165,11 @@ final class MachineLiveTests: MachineTestCase {
         machine.know("A", 1)
         request()
         let asked = machine.run(.delivery(.streamRequested(live, .live)))
-        XCTAssertEqual(asked.entries, [.delivering(.held(live, ["A"]))])
+        XCTAssertEqual(asked.entries, [.held(["A"], by: live)])
         guard case .store? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(asked.delivered, [item("A", updated: 1)])
         request()
-        XCTAssertTrue(machine.state.held.isEmpty)
+        XCTAssertTrue(machine.state.streams.holdsNothing)
     }
 
     func testRecordsThatTheAppDiedOverComeLastAndAlone() {
@@ -190,7 +188,7 @@ final class MachineLiveTests: MachineTestCase {
             if elements.isEmpty { XCTAssertEqual(marks, [.replayed], "before the suspects") }
         }
         XCTAssertEqual(elements, [["A"], ["B"], ["C"], ["D"]])
-        XCTAssertTrue(machine.state.held.isEmpty, "acceptance clears it")
+        XCTAssertTrue(machine.state.streams.holdsNothing, "acceptance clears it")
     }
 
     /// The app dies whenever it shows one of two records, and is started again each time.
@@ -213,7 +211,7 @@ final class MachineLiveTests: MachineTestCase {
             best = max(best, shown.count)
         }
         XCTAssertEqual(best, 448)
-        let suspects = machine.state.held.allSuspects.suffix(2)
+        let suspects = machine.state.streams.allSuspects.suffix(2)
         XCTAssertEqual(Set(suspects.map(\.name.text)), deadly)
     }
 
@@ -232,7 +230,7 @@ final class MachineLiveTests: MachineTestCase {
         request()
         request()
         machine.run(.delivery(.streamEnded(live)))
-        XCTAssertTrue(machine.state.held.isEmpty)
+        XCTAssertTrue(machine.state.streams.holdsNothing)
     }
 
     func testAFullDiskDoesNotHoldBackElements() {
@@ -255,7 +253,7 @@ final class MachineLiveTests: MachineTestCase {
         machine.feed(.delivery(.streamRequested(live, .live)))
         XCTAssertEqual(machine.failNextCommit().delivered, [item("C", updated: 9)])
         XCTAssertEqual(request().marks, [.replayed])
-        XCTAssertEqual(machine.state.held.allSuspects, ["A", "B"])
+        XCTAssertEqual(machine.state.streams.allSuspects, ["A", "B"])
         machine = MachineHarness(state: machine.state)
         XCTAssertEqual(replay().map { $0.map(\.name) }, [["C"]], "the suspects come after the mark")
     }

@@ -27,9 +27,9 @@ final class MachineResetTests: MachineAccountTestCase {
         state(
             of: user,
             .zoneReady,
-            .fact(.followed),
+            .delivering(.followed),
             .fetched(name: name, KnownVersion(50)),
-            .accepted([AcceptedChange(name: name, order: 1)])
+            .held([], accepted: 1)
         )
     }
 
@@ -47,8 +47,8 @@ final class MachineResetTests: MachineAccountTestCase {
         saveAll(from: 3)
         let first = request()
         XCTAssertEqual(first.marks, [])
-        XCTAssertEqual(first.entries.first, .fact(.followed))
-        XCTAssertEqual(first.delivered + request().delivered, [item("A", updated: 1), item("B", saved: 3)])
+        XCTAssertEqual(first.entries.first, .delivering(.followed))
+        XCTAssertEqual(first.delivered, [item("A", updated: 1), item("B", updated: 3)])
         XCTAssertEqual(request().delivered, [])
     }
 
@@ -83,7 +83,7 @@ final class MachineResetTests: MachineAccountTestCase {
         machine.feed(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.failNextCommit().delivered, [item("A", updated: 1)], "the disk is full")
         XCTAssertFalse(machine.state.summary.isFollowed)
-        XCTAssertEqual(machine.fireNext { $0 == .storeAgain }.entries.first, .fact(.followed))
+        XCTAssertEqual(machine.fireNext { $0 == .storeAgain }.entries.first, .delivering(.followed))
         XCTAssertTrue(machine.state.summary.isFollowed)
     }
 
@@ -94,7 +94,7 @@ final class MachineResetTests: MachineAccountTestCase {
         XCTAssertEqual(drain(), [])
         switchToBob(followed("bob", "B"))
         XCTAssertEqual(drain(), ["B", "replayed"], "the request before the switch has brought the reset")
-        XCTAssertNil(machine.state.summary.reset)
+        XCTAssertNil(machine.state.streams.replay)
         XCTAssertEqual(drain(), [])
     }
 
@@ -134,7 +134,7 @@ final class MachineResetTests: MachineAccountTestCase {
         // The app has accepted a part of it, which a store may have only collected.
         XCTAssertEqual(request().marks, [.replayed])
         machine = MachineHarness(state: machine.state)
-        XCTAssertEqual(machine.state.summary.reset, .begun)
+        XCTAssertEqual(machine.state.streams.replay, .reset)
         XCTAssertEqual(request().marks, [.reset])
         XCTAssertEqual(drain(), ["B", "replayed"])
         machine = MachineHarness(state: machine.state)
@@ -146,9 +146,9 @@ final class MachineResetTests: MachineAccountTestCase {
         XCTAssertEqual(drain(1) + drain(2), [])
         switchToBob(followed("bob", "B"))
         XCTAssertEqual(drain(1), ["B", "replayed"])
-        XCTAssertNotNil(machine.state.summary.reset)
+        XCTAssertEqual(machine.state.streams.replay, .reset)
         XCTAssertEqual(drain(2), ["B", "replayed"])
-        XCTAssertNil(machine.state.summary.reset)
+        XCTAssertNil(machine.state.streams.replay)
     }
 
     func testAnEditThatIsPendingIsPartOfTheReplay() {
@@ -156,7 +156,7 @@ final class MachineResetTests: MachineAccountTestCase {
         XCTAssertEqual(drain(), [])
         var bob = followed("bob", "B")
         let edit = LocalChange(kind: .save(60, size: 1), edited: nil, base: 50)
-        for entry in [JournalEntry.queued(name: "B", edit), .fact(.startedOver)] { bob.apply(entry) }
+        for entry in [JournalEntry.queued(name: "B", edit), .delivering(.startedOver)] { bob.apply(entry) }
         switchToBob(bob)
         XCTAssertEqual(request().delivered, [item("B", updated: 60)])
         XCTAssertEqual(request().marks, [.replayed])
@@ -191,7 +191,7 @@ final class MachineResetTests: MachineAccountTestCase {
         machine.feed(.account(.checked(request, .success(account))))
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.marks + machine.commitAll().marks, [])
-        XCTAssertNil(machine.state.summary.reset)
+        XCTAssertNil(machine.state.streams.replay)
         XCTAssertNotNil(machine.state["A"])
     }
 }

@@ -71,9 +71,9 @@ final class MachineStreamTests: MachineTestCase {
         machine.fetch([.init("A", 2)], token: "2")
         let next = machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(next.delivered, [item("A", updated: 2)])
-        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertNotNil(machine.state.undelivered("A"))
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     /// The acceptance of the older version is being stored when the new one arrives.
@@ -121,10 +121,10 @@ final class MachineStreamTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         machine.run(.delivery(.streamRequested(2)))
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").deliveries.count, 2)
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [.held([])])
-        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [.held(["A"], by: 2)])
+        XCTAssertNotNil(machine.state.undelivered("A"))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).entries.count, 1)
-        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     /// A version that both streams accepted is replaced by a newer one, which waits for both.
@@ -136,10 +136,9 @@ final class MachineStreamTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 3)], token: "3")
         machine.run(.delivery(.streamRequested(2)))
-        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .updated(3))
+        XCTAssertEqual(machine.state.undelivered("A"), .updated(3))
         for stream: StreamID in [1, 2] { machine.run(.delivery(.streamRequested(stream))) }
-        XCTAssertNil(machine.state["A"]?.undelivered)
-        XCTAssertTrue(machine.machine.delivering.streams.allSatisfy(\.taken.isEmpty))
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     func testAVersionThatOneStreamSkippedIsNotAccepted() {
@@ -153,9 +152,9 @@ final class MachineStreamTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         machine.fetch([.init("A", 5)], token: "5")
         for _ in 0..<2 { machine.run(.delivery(.streamRequested(2))) }
-        XCTAssertNotNil(machine.state["A"]?.undelivered, "the first stream accepted an older version")
+        XCTAssertNotNil(machine.state.undelivered("A"), "the first stream accepted an older version")
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertNil(machine.state["A"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     func testEndOfTheSlowerStreamAcceptsWhatTheOtherHasAccepted() {
@@ -165,10 +164,10 @@ final class MachineStreamTests: MachineTestCase {
         machine.fetch([.init("B", 2)], token: "2")
         machine.run(.delivery(.streamRequested(1)))
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertNotNil(machine.state.undelivered("A"))
         machine.run(.delivery(.streamEnded(2)))
-        XCTAssertNil(machine.state["A"]?.undelivered)
-        XCTAssertNil(machine.state["B"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
+        XCTAssertNil(machine.state.undelivered("B"))
     }
 
     func testEndOfTheSlowerStreamDoesNotAcceptWhatTheOtherHolds() {
@@ -176,7 +175,7 @@ final class MachineStreamTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(2)))
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.delivery(.streamEnded(2)))
-        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertNotNil(machine.state.undelivered("A"))
     }
 
     /// FD-17, I-30.
@@ -185,8 +184,8 @@ final class MachineStreamTests: MachineTestCase {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         machine.run(.delivery(.undecodable(1, [.init(name: "A", reason: "no")], isEmpty: false)))
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertNotNil(machine.state["A"]?.undelivered)
-        XCTAssertNil(machine.state["B"]?.undelivered)
+        XCTAssertNotNil(machine.state.undelivered("A"))
+        XCTAssertNil(machine.state.undelivered("B"))
         let next = machine.fetch([.init("C", 3)], token: "2")
         XCTAssertEqual(next.delivered, [item("C", updated: 3)])
         var restarted = MachineHarness(state: machine.state)
@@ -212,7 +211,7 @@ final class MachineStreamTests: MachineTestCase {
         machine.run(.delivery(.undecodable(2, [.init(name: "A", reason: "no")], isEmpty: true)))
         machine.fetch([.init("B", 2)], token: "2")
         machine.run(.delivery(.streamEnded(2)))
-        XCTAssertNotNil(machine.state["A"]?.undelivered)
+        XCTAssertNotNil(machine.state.undelivered("A"))
     }
 
     func testAcceptingATouchedRecordAcceptsItsLatestVersion() {

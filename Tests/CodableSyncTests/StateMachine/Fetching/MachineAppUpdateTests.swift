@@ -46,7 +46,7 @@ final class MachineAppUpdateTests: MachineTestCase {
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 2)
         XCTAssertEqual(machine.state.shownHandle(of: "X"), 5)
         XCTAssertNil(machine.state.shownHandle(of: "Y"))
-        XCTAssertEqual(record?.undelivered?.kind, .updated(2))
+        XCTAssertEqual(machine.state.undelivered("A"), .updated(2))
         XCTAssertNil(record?.kept)
         XCTAssertEqual(machine.state.tooNewQueue.names, ["Y"])
         XCTAssertEqual(readableEntries.count, 1)
@@ -80,7 +80,7 @@ final class MachineAppUpdateTests: MachineTestCase {
         online()
         XCTAssertEqual(machine.sendRequest?.items.map(\.handle), [nil])
         XCTAssertEqual(machine.sendRequest?.items.map { $0.known?.changeTag }, ["t2"])
-        XCTAssertNil(record?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     func testAnUpdateLeavesAnEditParkedThatTheServerRefused() {
@@ -90,14 +90,14 @@ final class MachineAppUpdateTests: MachineTestCase {
         _ = open(2)
         XCTAssertEqual(record?.pending?.parked?.kind, .refused)
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 2)
-        XCTAssertEqual(record?.undelivered?.kind, .updated(2))
+        XCTAssertEqual(machine.state.undelivered("A"), .updated(2))
     }
 
     func testAnUpdateDoesNotDeliverEqualContents() {
         fetchNewer("A", 2, hash: 1)
         XCTAssertEqual(record?.readable?.handle, 1)
         _ = open(2)
-        XCTAssertNil(record?.undelivered)
+        XCTAssertNil(machine.state.undelivered("A"))
     }
 
     func testARefusedUpdateIsTriedWithTheNextInput() {
@@ -140,11 +140,11 @@ final class MachineAppUpdateTests: MachineTestCase {
         online()
         machine.run(.delivery(.streamEnded(1)))
         machine.fetch([.init("X", 5, schema: 2)], token: "5")
-        XCTAssertEqual(machine.state["X"]?.undelivered?.kind, .updated(5))
+        XCTAssertEqual(machine.state.undelivered("X"), .updated(5))
         _ = open(1)
-        XCTAssertNil(machine.state["X"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("X"))
         _ = open(2)
-        XCTAssertEqual(machine.state["X"]?.undelivered?.kind, .updated(5))
+        XCTAssertEqual(machine.state.undelivered("X"), .updated(5))
     }
 
     func testASavedVersionIsReadableByTheAppThatSavedIt() {
@@ -192,7 +192,7 @@ final class MachineAppUpdateTests: MachineTestCase {
         fetchNewer("A", 8)
         loseZone(.encryptedDataReset)
         machine.answerFetch(token: "n")
-        XCTAssertEqual(record?.undelivered?.kind, .updated(7))
+        XCTAssertEqual(machine.state.undelivered("A"), .updated(7))
         machine.answerSend { _ in .saved(KnownVersion(20, schema: 2)) }
     }
 
@@ -232,7 +232,7 @@ final class MachineAppUpdateTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         loseZone(.deleted)
         XCTAssertNil(machine.state.shownHandle(of: "A"))
-        XCTAssertEqual(record?.undelivered?.kind, .deleted)
+        XCTAssertEqual(machine.state.undelivered("A"), .deleted)
         XCTAssertNil(machine.state["X"])
     }
 

@@ -14,7 +14,7 @@ final class MachineTooNewEndTests: MachineTooNewTestCase {
         XCTAssertFalse(record?.handles.contains(2) == true)
         machine.fetch([.init("X", 5, schema: 2)], token: "5")
         machine.fetch([.init("X", 6)], token: "6")
-        XCTAssertEqual(machine.state["X"]?.undelivered?.kind, .updated(6))
+        XCTAssertEqual(machine.state.undelivered("X"), .updated(6))
     }
 
     func testAReturnToTheKeptContentsIsNoChange() {

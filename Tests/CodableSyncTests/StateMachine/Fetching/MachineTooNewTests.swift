@@ -35,7 +35,7 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         let actions = fetchNewer("X", 5)
         XCTAssertEqual(actions.delivered, [])
         XCTAssertNil(machine.state.shownHandle(of: "X"))
-        XCTAssertNil(machine.state["X"]?.undelivered)
+        XCTAssertNil(machine.state.undelivered("X"))
         XCTAssertEqual(machine.state["X"]?.handles, [5])
         XCTAssertEqual(machine.state["X"]?.absence ?? .unknown, .tooNew)
         XCTAssertEqual(machine.state["Y"]?.absence ?? .unknown, .unknown)
@@ -54,7 +54,9 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         fetchNewer()
         fetchNewer("X", 5)
         machine.run(.delivery(.streamEnded(1)))
-        machine.machine.delivering.mustStartOver = true
+        var state = machine.state
+        state.apply(.delivering(.startedOver))
+        machine = MachineHarness(state: state)
         machine.run(.delivery(.streamRequested(3)))
         let told = machine.run(.delivery(.streamRequested(3))).delivered
         XCTAssertEqual(told, [item("A", updated: 1)])

@@ -27,7 +27,7 @@ final class MachineUnreadableTests: MachineTestCase {
         find(copy(7))
         XCTAssertEqual(machine.state["A"]?.known?.handle, 7)
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 7)
-        XCTAssertEqual(machine.state["A"]?.undelivered, nil, "the app has seen it")
+        XCTAssertEqual(machine.state.undelivered("A"), nil, "the app has seen it")
     }
 
     func testAnEditMadeMeanwhileIsNotAConflict() {
@@ -60,7 +60,7 @@ final class MachineUnreadableTests: MachineTestCase {
     func testADeletionElsewhereIsDelivered() {
         decodeFailed()
         find(nil)
-        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
+        XCTAssertEqual(machine.state.undelivered("A"), .deleted)
     }
 
     func testAnEditOfARecordDeletedElsewhereGoesToTheResolver() {

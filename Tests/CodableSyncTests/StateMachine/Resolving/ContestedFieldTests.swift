@@ -134,7 +134,7 @@ final class ContestedFieldTests: XCTestCase {
         state.apply(.zoneLost(.deleted))
         state.apply(.resolved(name: "A", client: 2, server: nil, .server))
         XCTAssertNil(state["A"]?.pending)
-        XCTAssertEqual(state["A"]?.undelivered?.kind, .deleted)
+        XCTAssertEqual(state.undelivered("A"), .deleted)
     }
 
     /// The zone was lost while the resolver decided against the cloud.

@@ -41,7 +41,7 @@ final class LostWriteTests: XCTestCase {
         )
         // The merge is based on the confirmed save.
         XCTAssertEqual(state["A"]?.pending?.base, own.handle)
-        XCTAssertEqual(state["A"]?.undelivered?.kind, .updated(ContentHandle(5)))
+        XCTAssertEqual(state.undelivered("A"), .updated(ContentHandle(5)))
     }
 
     // MARK: Deletions

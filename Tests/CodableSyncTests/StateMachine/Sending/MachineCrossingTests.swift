@@ -107,7 +107,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.confirmAccount()
         machine.finishSetup()
         machine.answerFetch(deletions: ["A"], token: "g")
-        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
+        XCTAssertEqual(machine.state.undelivered("A"), .deleted)
         XCTAssertNil(machine.state["A"]?.known)
     }
 
@@ -119,7 +119,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.confirmAccount()
         machine.finishSetup()
         machine.answerFetch(deletions: ["A"], token: "g")
-        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
+        XCTAssertEqual(machine.state.undelivered("A"), .deleted)
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 9)
     }
 
@@ -143,7 +143,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.upload("A", 9)
         machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         XCTAssertNil(machine.state["A"]?.known)
-        XCTAssertEqual(machine.state["A"]?.undelivered?.kind, .deleted)
+        XCTAssertEqual(machine.state.undelivered("A"), .deleted)
     }
 
     /// After a failed look-up, a waiting save of the record goes first; then the app discards the save.

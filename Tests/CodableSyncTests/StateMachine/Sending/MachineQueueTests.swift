@@ -22,12 +22,12 @@ final class MachineQueueTests: MachineTestCase {
         let saved = harness.answerSend { _ in .saved(KnownVersion(2)) }
         XCTAssertEqual(
             saved.entries,
-            [.saved(name: "A", sent: 1, KnownVersion(2)), .held(["A"])]
+            [.saved(name: "A", sent: 1, KnownVersion(2)), .held(["A"], replay: nil)]
         )
         XCTAssertEqual(saved.delivered, [item("A", saved: 2)])
         let accepted = harness.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(accepted.entries, [.accepted([AcceptedChange(name: "A", order: 1)])])
-        XCTAssertNil(harness.state["A"]?.undelivered)
+        XCTAssertEqual(accepted.entries, [.held([], accepted: 1)])
+        XCTAssertNil(harness.state.undelivered("A"))
         XCTAssertEqual(harness.state.pendingCount, 0)
         XCTAssertEqual(harness.faults, [])
     }

@@ -10,7 +10,7 @@ final class EntryFlushTests: XCTestCase {
             .lookUpNeeded(["A"]),
             .listed(["A"]), .page(token: ChangeToken("t"), isComplete: true),
             .fetchCompleted(JournalSamples.date),
-            .saved(name: "A", sent: 1, KnownVersion(2)), .accepted([]), .held([]),
+            .saved(name: "A", sent: 1, KnownVersion(2)), .held([]),
         ]
         for entry in repeated { XCTAssertTrue(entry.isRepeatable, "\(entry)") }
         let others = JournalSamples.entries.filter { entry in

@@ -11,7 +11,7 @@ final class MachineZonesTests: XCTestCase {
     private func state(_ more: JournalEntry...) -> SyncState {
         let entries: [JournalEntry] = [
             .registered(1, "Z"), .registered(2, "Y"), .zoneReady, .zones(.ready(ZoneNumber(2))),
-            .fact(.followed),
+            .delivering(.followed),
             .fetching(.fetched(own, type: "T", KnownVersion(1))),
             .fetching(.fetched(other, type: "T", KnownVersion(2))),
         ]
@@ -38,19 +38,9 @@ final class MachineZonesTests: XCTestCase {
         machine.run(.delivery(.streamRequested(1)))
         for key in [own, other] {
             XCTAssertNotNil(machine.state[key])
-            XCTAssertNil(machine.state[key]?.undelivered, "\(key)")
+            XCTAssertNil(machine.state.undelivered(key), "\(key)")
         }
         XCTAssertEqual(machine.faults, [])
-    }
-
-    func testAnAcceptanceIsOfOneRecord() {
-        var state = state()
-        let order = state[other]?.undelivered?.order ?? 0
-        state.apply(.fact(.accepted([AcceptedChange(key: other, order: order)])))
-        XCTAssertNil(state[other]?.undelivered)
-        XCTAssertNotNil(state[own]?.undelivered)
-        var machine = MachineHarness(state: state)
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [updates[0]])
     }
 
     func testALiveStreamGetsAndAcceptsBoth() {
@@ -62,7 +52,7 @@ final class MachineZonesTests: XCTestCase {
     }
 
     func testARecordThatMayHaveCrashedTheAppIsOfOneZone() {
-        var machine = MachineHarness(state: state(.delivering(.held(7, [other]))))
+        var machine = MachineHarness(state: state(.delivering(.streams(StreamRow(elements: [], suspects: [other])))))
         machine.run(.delivery(.streamRequested(8, .live)))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).delivered, [updates[0]])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).marks, [.replayed])

@@ -208,9 +208,7 @@ struct MachineHarness {
             if isLive { folded[stream]?[item.name] = item.kind.handle }
             // It may be shown as deleted because it cannot be decoded.
             if isLive, item.kind == .deleted { continue }
-            let known =
-                isLive ? stored[item.key]?.shownHandle : stored[item.key]?.undelivered?.kind.handle
-            guard known != item.kind.handle else { continue }
+            guard stored[item.key]?.shownHandle != item.kind.handle else { continue }
             faults.append("\(item.name) is delivered before it is stored")
         }
     }
