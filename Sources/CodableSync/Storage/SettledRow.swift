@@ -50,7 +50,8 @@ struct SettledRow {
             guard let number = cursor.number(), number <= accepted ?? .max else { return nil }
             news = RecordNews(number, isSaved: isSaved)
         }
-        guard news != nil || cursor.skip("}"), cursor.skip(",\"listing\":"), let listing = cursor.number(), listing < JSONReader.counterLimit,
+        guard news != nil || cursor.skip("}"), cursor.skip(",\"listing\":"), let listing = cursor.number(),
+            listing < JSONReader.counterLimit,
             cursor.skip("},\"places\":[["), cursor.number() == handle, cursor.skip(","),
             let offset = cursor.number(), offset < JSONReader.counterLimit, cursor.skip(","),
             let length = cursor.number(), length <= LogMarks.maximumLine, cursor.skip("]]}"),

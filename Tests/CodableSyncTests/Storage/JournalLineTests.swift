@@ -159,7 +159,7 @@ final class JournalLineTests: XCTestCase {
         summary.lastNumber = 1 << 61 - 1
         zone.listing = 1 << 61 - 1
         for entry in [
-            JournalEntry.summary(summary), .zoneState(zone), .listingBegan,
+            JournalEntry.summary(summary), .delivering(.followed), .zoneState(zone), .listingBegan,
             .fetched(name: "A", KnownVersion(1)),
             .page(token: ChangeToken("t"), isComplete: true),
         ] {
@@ -216,6 +216,7 @@ extension SyncState {
                 var record = self[key]
                 // Nothing is kept but beside a version that is too new.
                 if record?.isTooNew == false { record?.kept = nil }
+                record?.news?.number = 0
                 return StateLine.row(.record(key, type: recordType(of: key), record)).asRead
             }
     }

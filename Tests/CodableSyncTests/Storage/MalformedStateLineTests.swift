@@ -190,13 +190,13 @@ final class MalformedStateLineTests: StateFileScenario {
             let files = whole.copy()
             let text = String(decoding: files[name], as: UTF8.self)
             files[name] = Array(
-                text.replacing("\"version\":5", with: "\"version\":6", maxReplacements: 1).utf8
+                text.replacing("\"version\":6", with: "\"version\":7", maxReplacements: 1).utf8
             )
             guard let message = try await refusalMessage(.stateTooNew, files, name) else {
                 XCTFail(name)
                 continue
             }
-            XCTAssertTrue(message.contains("version 6") && message.contains(name), message)
+            XCTAssertTrue(message.contains("version 7") && message.contains(name), message)
         }
     }
 

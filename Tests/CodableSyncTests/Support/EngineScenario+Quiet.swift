@@ -89,8 +89,13 @@ extension SyncError {
 
 /// Values of a core that tests wait for.
 extension SyncCore {
-    /// The number of records left to deliver.
-    var undeliveredCount: Int { machine?.undeliveredCount ?? 0 }
+    /// The number of records left to deliver, also if nobody has asked yet.
+    var undeliveredCount: Int {
+        guard let machine else { return 0 }
+        let state = machine.state
+        if state.summary.isFollowed { return machine.undeliveredCount }
+        return state.records.sortedKeys.count { state[$0]?.isReplayed(afterReset: false, above: 0) == true }
+    }
 
     /// The number of calls that wait for the cloud.
     var waiterCount: Int { machine?.calls.waiters.count ?? 0 }

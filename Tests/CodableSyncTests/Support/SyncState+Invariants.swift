@@ -43,7 +43,9 @@ extension SyncState {
             deletions += check(record.server.isDeletion, deletionQueue, "deletions")
             if let number = untoldNews(of: name)?.number {
                 deliveries += 1
-                if untold[number] != name { broken.append("\(name): its change is not the one of its number") }
+                if untold[number] != name {
+                    broken.append("\(name): its change is not the one of its number")
+                }
                 if number > summary.lastNumber { broken.append("\(name): its number was not given yet") }
             }
             if let known = record.known, newest[name.zone].map({ known.isNewer(than: $0) }) ?? true {

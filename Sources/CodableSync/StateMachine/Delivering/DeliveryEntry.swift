@@ -29,6 +29,7 @@ extension RecordState {
     /// - Parameters:
     ///   - afterReset: Whether the app has forgotten everything.
     ///   - accepted: The number up to which the stream has accepted all changes.
+    /// - Returns: Whether it does.
     func isReplayed(afterReset: Bool, above accepted: UInt64) -> Bool {
         guard shown != nil, news?.isUndecodable != true else { return false }
         // What only this device has is the app's own, and what has changed since comes in its place.

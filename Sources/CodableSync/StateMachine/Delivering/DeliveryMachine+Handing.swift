@@ -22,10 +22,13 @@ extension DeliveryMachine {
 
     /// Begins what the very first request of a stream of `changes` could not store.
     private mutating func beginFollowing(_ context: inout SyncContext) {
-        guard !context.state.summary.isFollowed, streams.contains(where: { $0.kind == .changes }) else { return }
+        guard !context.state.summary.isFollowed, streams.contains(where: { $0.kind == .changes }) else {
+            return
+        }
         follow(&context)
         guard context.state.summary.isFollowed else { return }
-        for index in streams.indices where streams[index].kind == .changes && streams[index].replay != .reset {
+        for index in streams.indices where streams[index].kind == .changes && streams[index].replay != .reset
+        {
             streams[index].startOver(context.state, trouble)
         }
     }

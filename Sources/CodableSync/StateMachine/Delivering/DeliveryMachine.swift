@@ -63,7 +63,8 @@ struct DeliveryMachine: Sendable {
     /// Whether the app has yet to be told that a record was deleted: by an open stream, or by the next one of `changes`.
     func isTelling(_ key: RecordKey, _ state: SyncState) -> Bool {
         guard state[key]?.server.isDeletion == true else { return false }
-        return streams.isEmpty ? state.untoldNews(of: key) != nil : streams.contains { $0.isTelling(key, state) }
+        return streams.isEmpty
+            ? state.untoldNews(of: key) != nil : streams.contains { $0.isTelling(key, state) }
     }
 
     /// The number of records of which streams of `changes` have yet to tell something.
@@ -205,7 +206,9 @@ struct DeliveryMachine: Sendable {
     mutating func forgetDeletions(_ keys: [RecordKey], _ context: inout SyncContext) {
         let state = context.state
         let told = keys.filter { key in
-            guard state[key]?.server.isDeletion == true, state.untoldNews(of: key) == nil else { return false }
+            guard state[key]?.server.isDeletion == true, state.untoldNews(of: key) == nil else {
+                return false
+            }
             return !streams.contains { $0.kind == .live && $0.isTelling(key, state) }
         }
         if told.isEmpty { return }

@@ -31,7 +31,9 @@ struct LiveView: Sendable {
     }
 
     /// Whether reads show what the item shows.
-    func isCurrent(_ item: HandedItem, _ state: SyncState) -> Bool { decodable(item.key, state) == item.shown }
+    func isCurrent(_ item: HandedItem, _ state: SyncState) -> Bool {
+        decodable(item.key, state) == item.shown
+    }
 
     // MARK: What the loop has
 

@@ -89,7 +89,9 @@ extension StreamState {
     private mutating func add(_ key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> Bool {
         if isPassedOver(key, state, trouble) { passedOver.append(key) }
         guard let kind = self.kind(of: key, state, trouble) else { return true }
-        if let first = handed.first, handed.count == Self.maximumElement || !first.item.kind.isSameKind(as: kind) {
+        if let first = handed.first,
+            handed.count == Self.maximumElement || !first.item.kind.isSameKind(as: kind)
+        {
             return false
         }
         handed.append(HandedItem(DeliveryItem(key: key, kind: kind), state))
@@ -97,13 +99,16 @@ extension StreamState {
     }
 
     /// What the stream gets of a record; `nil` if there is nothing to tell.
-    private func kind(of key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> DeliveryItem.Kind? {
+    private func kind(of key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> DeliveryItem.Kind?
+    {
         guard case .everything(let afterReset) = replay else {
             return kind == .live ? view.kind(of: key, state) : kindOfNews(of: key, state, trouble)
         }
         if trouble.suspects.contains(key) { return nil }
         if kind == .live { return view.kind(of: key, state) }
-        guard let record = state[key], record.isReplayed(afterReset: afterReset, above: accepted) else { return nil }
+        guard let record = state[key], record.isReplayed(afterReset: afterReset, above: accepted) else {
+            return nil
+        }
         return record.shown.map { .updated($0.handle) }
     }
 

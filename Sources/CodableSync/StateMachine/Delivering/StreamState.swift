@@ -100,7 +100,8 @@ struct StreamState: Sendable {
         case .none, .ending: return held
         case .reset: return state.replayCount
         case .everything(let afterReset):
-            return held + rest.count { state[$0]?.isReplayed(afterReset: afterReset, above: accepted) == true }
+            return held
+                + rest.count { state[$0]?.isReplayed(afterReset: afterReset, above: accepted) == true }
         }
     }
 

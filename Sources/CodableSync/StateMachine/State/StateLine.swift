@@ -133,7 +133,10 @@ extension SyncState {
         if let number = record.news?.number {
             changeSummary { $0.lastNumber = max($0.lastNumber, number) }
             // Only damage gives a number to two records.
-            if let other = untold[number], other != key { record.news = nextNews() }
+            if let other = untold[number], other != key {
+                changeSummary { $0.lastNumber &+= 1 }
+                record.news?.number = summary.lastNumber
+            }
         }
         change(key, of: type) { former in
             let number = type == nil ? .unknown : former.type

@@ -126,7 +126,8 @@ package struct SyncState: Sendable {
         Self.place(key, in: &lookUpQueue, from: before, to: after) { $0.mustLookUp }
         Self.place(key, in: &deletionQueue, from: before, to: after) { $0.server.isDeletion }
         Self.place(key, in: &tooNewQueue, from: before, to: after) { $0.isTooNew }
-        if after?.server.isDeletion == true, after?.news != before?.news || before?.server.isDeletion != true {
+        if after?.server.isDeletion == true, after?.news != before?.news || before?.server.isDeletion != true
+        {
             toldDeletions.append(key)
         }
         noteNews(key, from: before, to: after)

@@ -18,7 +18,10 @@ final class MachineCrashTests: MachineTestCase {
     func testAnElementIsNotedBeforeItIsDelivered() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         let asked = machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(asked.entries, [.delivering(.followed), .held(["A", "B"], replay: .everything(after: nil))])
+        XCTAssertEqual(
+            asked.entries,
+            [.delivering(.followed), .held(["A", "B"], replay: .everything(after: nil))]
+        )
         guard case .store? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(asked.deliveries, [[item("A", updated: 1), item("B", updated: 2)]])
     }

@@ -7,6 +7,7 @@ final class LostWriteTests: XCTestCase {
     private func state(resolvedAgainst server: KnownVersion) -> SyncState {
         let base = KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
         var state = SyncState()
+        state.apply(.delivering(.followed))
         state.apply(.fetched(name: "A", base))
         let edit = LocalChange(kind: .save(ContentHandle(2), size: 1), edited: nil, base: base.handle)
         state.apply(.queued(name: "A", edit))

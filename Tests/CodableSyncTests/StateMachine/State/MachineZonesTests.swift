@@ -52,7 +52,9 @@ final class MachineZonesTests: XCTestCase {
     }
 
     func testARecordThatMayHaveCrashedTheAppIsOfOneZone() {
-        var machine = MachineHarness(state: state(.delivering(.streams(StreamRow(elements: [], suspects: [other])))))
+        var machine = MachineHarness(
+            state: state(.delivering(.streams(StreamRow(elements: [], suspects: [other]))))
+        )
         machine.run(.delivery(.streamRequested(8, .live)))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).delivered, [updates[0]])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).marks, [.replayed])

@@ -135,7 +135,9 @@ extension StampWorld {
         log.append("the second loop gets \(items)")
         for item in items {
             let order = harness.state.untoldNews(of: RecordKey(item.name))?.number ?? 0
-            if order > 0, secondHasTaken[item.name] == order { faults.append("the second loop gets \(item.name) twice") }
+            if order > 0, secondHasTaken[item.name] == order {
+                faults.append("the second loop gets \(item.name) twice")
+            }
             secondHolds[item.name] = order
         }
     }
