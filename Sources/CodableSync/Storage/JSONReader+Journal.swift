@@ -4,11 +4,6 @@ import struct Foundation.Date
 
 /// Reading the parts of journal entries; unknown members from a later minor version are skipped.
 extension JSONReader {
-    mutating func flag<Entry>(_ entry: Entry) throws -> Entry {
-        try skipValue()
-        return entry
-    }
-
     mutating func array<Value>(of value: (inout JSONReader) throws -> Value) throws -> [Value] {
         var values: [Value] = []
         try beginArray()
@@ -125,23 +120,6 @@ extension JSONReader {
         }
         try skipValue()
         return nil
-    }
-
-    mutating func lossReason() throws -> DatabaseChanges.Deletion.Reason? {
-        let text = try string()
-        if text == "unknown" { return nil }
-        guard let reason = DatabaseChanges.Deletion.Reason(rawValue: text) else {
-            throw JournalLineError.unknownKind(text)
-        }
-        return reason
-    }
-
-    mutating func isUploadedAgain() throws -> Bool {
-        switch try string() {
-        case "uploadAgain": return true
-        case "removeLocal": return false
-        case let other: throw JournalLineError.unknownKind(other)
-        }
     }
 
     mutating func change() throws -> LocalChange {

@@ -125,14 +125,14 @@ extension LogCompaction {
         guard max(state.summary.lastNumber, listing, stored.lastHandle) < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for what is to be stored.")
         }
-        let first = JournalLine.make(.row(.summary(state.summary)), lastHandle: stored.lastHandle)
+        let first = JournalLine.make(.summary(state.summary), lastHandle: stored.lastHandle)
         _ = try append(first, isAlone: true)
-        _ = try append(JournalLine.make(.row(.streams(state.streams))), isAlone: true)
+        _ = try append(JournalLine.make(.streams(state.streams)), isAlone: true)
         for number in state.zones.numbers {
-            _ = try append(JournalLine.make(.row(.zone(number, state.zone(number)))), isAlone: true)
+            _ = try append(JournalLine.make(.zone(number, state.zone(number))), isAlone: true)
         }
         for note in state.notes.suffix(SyncState.maximumNotes) {
-            _ = try append(JournalLine.make(.row(.note(note))))
+            _ = try append(JournalLine.make(.note(note)))
         }
         var places: [JournalLine.Place] = []
         var positions: [LogPosition] = []
@@ -147,7 +147,7 @@ extension LogCompaction {
                 positions.append(position)
                 offset += UInt64(position.length) + 1
             }
-            let row = StateLine.row(.record(key, type: state.recordType(of: key), record))
+            let row = StateRow.record(key, type: state.recordType(of: key), record)
             let line = JournalLine.make(row, places: Array(places[first...]))
             // A pending edit exists nowhere else, so it gets a group of its own.
             _ = try append(line, isAlone: record.pending != nil)

@@ -162,7 +162,7 @@ package final class JSONStateStore: StateStore {
                 throw JournalFailure.unreadable("There is no number left for what is to be stored.")
             }
             var group = LogGroup()
-            for line in batch.lines { try group.append(JournalLine.make(line)) }
+            for row in batch.rows { try group.append(JournalLine.make(row)) }
             // Contents are written once.
             let contents = index.withLock { index in batch.contents.filter { index[$0.key] == nil } }
             let handles = contents.keys.sorted()
@@ -178,7 +178,7 @@ package final class JSONStateStore: StateStore {
                 }
                 stored = StoredState(state: state, lastHandle: max(stored.lastHandle, last.number))
             }
-            relabel(after: batch.lines)
+            relabel(after: batch.rows)
         } catch let failure as JournalFailure {
             throw failure
         } catch let error as FileError {
@@ -192,8 +192,8 @@ package final class JSONStateStore: StateStore {
     }
 
     /// Puts the owner into the headers of later files.
-    private func relabel(after lines: [StateLine]) {
-        for case .row(.summary(let summary)) in lines {
+    private func relabel(after rows: [StateRow]) {
+        for case .summary(let summary) in rows {
             let encoded = label.withLock { label -> [UInt8]? in
                 let former = label
                 label.identity = label.identity ?? summary.identity

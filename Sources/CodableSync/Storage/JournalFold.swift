@@ -74,14 +74,14 @@ struct JournalFold {
             adoptSettled()
         }
         let line = try JournalLine.parse(Array(line))
-        try checkOwner(line.line, at: position)
+        try checkOwner(line.row, at: position)
         // Not of a line that is left out.
-        try checkIdentity(line.line)
+        try checkIdentity(line.row)
         // A snapshot's summary has no line before it.
         lastHandle = max(lastHandle, line.lastHandle)
         try use(line.highestHandle)
         places += line.places
-        state.apply(line: line.line)
+        state.apply(row: line.row)
         state.forgetWhatChanged()
         keepOwner()
         return line.problems
@@ -147,8 +147,8 @@ struct JournalFold {
     /// Whether contents are stored; only after damage.
     func isStored(_ handle: ContentHandle) -> Bool { positions[handle] != nil }
 
-    private func checkIdentity(_ line: StateLine) throws {
-        guard case .row(.summary(let summary)) = line, let identity,
+    private func checkIdentity(_ row: StateRow) throws {
+        guard case .summary(let summary) = row, let identity,
             let difference = summary.identity?.firstDifference(from: identity)
         else { return }
         throw ForeignState(difference: difference.inWords)
@@ -156,10 +156,10 @@ struct JournalFold {
 
     /// Refuses a file of another user whose header cannot be read.
     private mutating func checkOwner(
-        _ line: StateLine,
+        _ row: StateRow,
         at position: LogPosition
     ) throws(JournalLineError) {
-        if case .row(.summary(let summary)) = line, let user = summary.user, let owner = state.summary.user,
+        if case .summary(let summary) = row, let user = summary.user, let owner = state.summary.user,
             !owner.isIdentical(to: user)
         {
             foreignFile = position.file
@@ -184,7 +184,7 @@ struct JournalFold {
 extension JournalLine.Parsed {
     /// The highest handle that the line names, or gives as the last one.
     fileprivate var highestHandle: UInt64 {
-        if case .row(.record(_, _, let record?)) = line {
+        if case .record(_, _, let record?) = row {
             max(record.highestHandle, lastHandle)
         } else {
             lastHandle

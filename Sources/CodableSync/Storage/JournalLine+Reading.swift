@@ -24,7 +24,7 @@ extension JournalLineError: CustomStringConvertible {
 extension JournalLine {
     /// A parsed line.
     struct Parsed {
-        var line: StateLine
+        var row: StateRow
         /// Where the snapshot has the contents that the row names.
         var places: [Place] = []
         /// The highest handle in use before the line; 0 if the line does not say.
@@ -33,15 +33,15 @@ extension JournalLine {
         var problems: [String] = []
     }
 
-    /// Reads a line with a row or fact.
+    /// Reads a line with a row.
     ///
-    /// Unknown members are skipped if the line has a known row or fact.
+    /// Unknown members are skipped if the line has a known row.
     ///
     /// - Throws: ``JournalLineError``, or `JSONError`.
     static func parse(_ bytes: [UInt8]) throws -> Parsed {
         var json = JSONReader(bytes)
         var head = Head()
-        var line: StateLine?
+        var row: StateRow?
         var unknown: String?
         var parsed = (places: [Place](), lastHandle: UInt64(0), problems: [String]())
         try json.members { json, key in
@@ -53,24 +53,24 @@ extension JournalLine {
                 parsed.lastHandle =
                     try json.unlessMalformed(key, &parsed.problems) { try $0.counter() } ?? 0
             default:
-                guard let found = try readLine(key, of: head, &json, &parsed.problems) else {
+                guard let found = try readRow(key, of: head, &json, &parsed.problems) else {
                     unknown = unknown ?? key
                     return try json.skipValue()
                 }
-                guard line == nil else { throw JournalLineError.malformed("the line has two rows or facts") }
-                line = found
+                guard row == nil else { throw JournalLineError.malformed("the line has two rows") }
+                row = found
             }
         }
         try json.end()
-        if let line {
+        if let row {
             return Parsed(
-                line: line,
+                row: row,
                 places: parsed.places,
                 lastHandle: parsed.lastHandle,
                 problems: parsed.problems
             )
         }
-        throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no row or fact")
+        throw unknown.map { .unknownKind($0) } ?? JournalLineError.malformed("the line has no row")
     }
 
 }
@@ -88,7 +88,7 @@ extension JSONReader {
     }
 }
 
-/// Reading rows and facts.
+/// Reading rows.
 extension JournalLine {
     /// What a line is about, according to its first members.
     struct Head {
@@ -106,42 +106,23 @@ extension JournalLine {
         }
     }
 
-    /// Reads a row or fact; `nil` if it is of another kind, and then nothing was read.
-    static func readLine(
+    /// Reads a row; `nil` if it is of another kind, and then nothing was read.
+    private static func readRow(
         _ kind: String,
         of head: Head,
         _ json: inout JSONReader,
         _ problems: inout [String]
-    ) throws -> StateLine? {
+    ) throws -> StateRow? {
         switch kind {
-        case "summary": return .row(.summary(try json.summary(&problems)))
-        case "streams": return .row(.streams(try json.streams()))
-        case "zoneState": return .row(.zone(try head.requireZone(), try json.zoneState(&problems)))
+        case "summary": return .summary(try json.summary(&problems))
+        case "streams": return .streams(try json.streams())
+        case "zoneState": return .zone(try head.requireZone(), try json.zoneState(&problems))
         case "record":
             let key = try head.requireKey()
-            if try json.isNull() { return .row(.record(key, type: nil, nil)) }
+            if try json.isNull() { return .record(key, type: nil, nil) }
             let (type, record) = try json.record(&problems)
-            return .row(.record(key, type: type, record))
-        case "note": return .row(.note(try json.note()))
-        default: return try readFact(kind, of: head, &json).map { .fact($0) }
-        }
-    }
-
-    private static func readFact(
-        _ kind: String,
-        of head: Head,
-        _ json: inout JSONReader
-    ) throws -> StateFact? {
-        switch kind {
-        case "zoneLost": return .zoneLost(try head.requireZone(), try json.lossReason())
-        case "purgeResolved": return .purgeResolved(uploadAgain: try json.isUploadedAgain())
-        case "removed": return try json.flag(.removed)
-        case "listed": return .listed(try head.requireZone(), try json.names())
-        case "readable":
-            try json.beginArray()
-            let schema = try json.readableSchema()
-            while try json.nextElement() { try json.skipValue() }
-            return .readable(schema)
+            return .record(key, type: type, record)
+        case "note": return .note(try json.note())
         default: return nil
         }
     }

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The lines of the journal: rows and facts, and the contents that rows name.
+/// The lines of the journal: rows, and the contents that they name.
 ///
 /// `{"zone":1,"name":"Q90","record":{"type":"Place","pending":{"save":17,"size":450}}}`
 ///
@@ -20,14 +20,14 @@ enum JournalLine {
     /// Creates a line.
     ///
     /// - Parameters:
-    ///   - line: The row or fact.
+    ///   - row: The row.
     ///   - places: Where the snapshot has the contents that the row names.
     ///   - lastHandle: The highest handle in use; `nil` if earlier lines show it.
     /// - Returns: The line, without its newline.
-    static func make(_ line: StateLine, places: [Place] = [], lastHandle: UInt64? = nil) -> [UInt8] {
+    static func make(_ row: StateRow, places: [Place] = [], lastHandle: UInt64? = nil) -> [UInt8] {
         var json = JSONWriter(reserving: 512)
         json.beginObject()
-        write(line, to: &json)
+        write(row, to: &json)
         if let lastHandle {
             json.key("lastHandle")
             json.uint(lastHandle)

@@ -32,8 +32,8 @@ enum StateRepair {
         if state.summary.identity == nil, !state.summary.isFollowed {
             entries.append(.delivering(.startedOver))
         }
-        // The fact that removed them may be what is damaged.
-        if state.summary.signOut == .removed { entries.append(.fact(.removed)) }
+        // The rows that said so may be what is damaged.
+        if state.summary.signOut == .removed { entries.append(.account(.signedOut(removing: true))) }
         return entries
     }
 

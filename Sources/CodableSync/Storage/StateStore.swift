@@ -1,13 +1,13 @@
 import RecordCoding
 
-/// Lines that are stored together, and the contents that they introduce.
+/// Rows that are stored together, and the contents that they introduce.
 package struct JournalBatch: Sendable {
-    package var lines: [StateLine]
+    package var rows: [StateRow]
     package var contents: [ContentHandle: Record]
     package var flush: Bool
 
-    package init(lines: [StateLine], contents: [ContentHandle: Record], flush: Bool) {
-        self.lines = lines
+    package init(rows: [StateRow], contents: [ContentHandle: Record], flush: Bool) {
+        self.rows = rows
         self.contents = contents
         self.flush = flush
     }
@@ -59,8 +59,8 @@ package protocol StateStore: Sendable {
     /// Stores a batch completely or not at all.
     ///
     /// - Parameters:
-    ///   - batch: The lines and contents.
-    ///   - state: The state that the lines give with those before them.
+    ///   - batch: The rows and contents.
+    ///   - state: The state that the rows give with those before them.
     /// - Throws: ``JournalFailure``; nothing is stored then.
     func append(_ batch: JournalBatch, leaving state: SyncState) throws
 
@@ -88,8 +88,8 @@ extension StateStore {
     /// - Throws: ``JournalFailure``; the state is unchanged then.
     func append(_ entries: [JournalEntry], to state: inout SyncState) throws {
         var changed = state
-        let lines = changed.applyWriting(entries).lines
-        try append(JournalBatch(lines: lines, contents: [:], flush: true), leaving: changed)
+        let rows = changed.applyWriting(entries).rows
+        try append(JournalBatch(rows: rows, contents: [:], flush: true), leaving: changed)
         state = changed
     }
 }

@@ -240,7 +240,9 @@ struct StateLocation: Sendable {
             )
             var failure = notReplaced
             // After a crash or on a full disk, the files may still hold records of a user who has signed out.
-            if state.holdsRemoved, failure == nil { failure = Self.compact(opened.store) }
+            if state.summary.signOut == .removed, state.hasGoneRecords, failure == nil {
+                failure = Self.compact(opened.store)
+            }
             return OpenedState(
                 store: opened.store,
                 place: StatePlace(location: self, directory: directory, number: opened.number),

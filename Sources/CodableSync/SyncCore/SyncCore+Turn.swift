@@ -113,7 +113,7 @@ extension SyncCore {
         storing.view = StateView(session: session, records: state.recordView, files: files)
         let events = contents(of: ended.actions, in: ended.turn, files)
         let batch = batch(ended.changes, ended.turn.contents)
-        if batch.lines.isEmpty, !batch.flush { return finish(ended, nil, events, files) }
+        if batch.rows.isEmpty, !batch.flush { return finish(ended, nil, events, files) }
         // What needs no flush is stored at once; a flush takes long, so the core goes on meanwhile.
         guard batch.flush else {
             return finish(ended, files.writeBlocking(batch, leaving: state), events, files)
@@ -150,7 +150,7 @@ extension SyncCore {
         }
         storing.view = nil
         publish()
-        if !ended.changes.lines.lines.isEmpty {
+        if !ended.changes.rows.rows.isEmpty {
             if failure == nil, machine?.isDiskRefusing == true { process(.delivery(.storable)) }
             if storing.removal?.isDue() == true { removeTraces() } else { compactIfDue(files) }
         }
@@ -182,9 +182,9 @@ extension SyncCore {
 
     private func batch(_ changes: TurnChanges, _ contents: [ContentHandle: Record]) -> JournalBatch {
         var introduced: [ContentHandle: Record] = [:]
-        for handle in changes.lines.introduced { introduced[handle] = contents[handle] }
+        for handle in changes.rows.introduced { introduced[handle] = contents[handle] }
         let mustFlush = changes.mustFlush && configuration.durability == .flushed
-        return JournalBatch(lines: changes.lines.lines, contents: introduced, flush: mustFlush)
+        return JournalBatch(rows: changes.rows.rows, contents: introduced, flush: mustFlush)
     }
 
     /// The contents of the events among actions, loaded before a compaction may drop them.
@@ -236,7 +236,7 @@ extension SyncCore {
     // MARK: Removed records
 
     private func note(_ failure: JournalFailure?, of changes: TurnChanges) {
-        guard changes.lines.lines.contains(.fact(.removed)) else { return }
+        guard changes.entries.contains(.account(.signedOut(removing: true))) else { return }
         storing.removalFailure = failure
         if failure == nil { storing.removal = Storing.Removal() }
     }

@@ -6,12 +6,12 @@ import XCTest
 
 /// The JSON of the journal's entries.
 final class JournalLineTests: XCTestCase {
-    private let gone = StateLine.row(.record("A", type: nil, nil))
+    private let gone = StateRow.record("A", type: nil, nil)
 
     func testEveryLineRoundTrips() throws {
         for line in JournalSamples.lines {
             let bytes = JournalLine.make(line)
-            let read = try JournalLine.parse(bytes).line
+            let read = try JournalLine.parse(bytes).row
             XCTAssertEqual(read.asRead, line.asRead, String(decoding: bytes, as: UTF8.self))
             XCTAssertFalse(bytes.contains(10), "a line contains no newline")
         }
@@ -26,8 +26,8 @@ final class JournalLineTests: XCTestCase {
                 let entries = (0..<Int.random(in: 1...4, using: &random)).compactMap { _ in
                     JournalSamples.entries.randomElement(using: &random)
                 }
-                for line in state.applyWriting(entries).lines {
-                    read.apply(line: try JournalLine.parse(JournalLine.make(line)).line)
+                for line in state.applyWriting(entries).rows {
+                    read.apply(row: try JournalLine.parse(JournalLine.make(line)).row)
                 }
                 XCTAssertEqual(read.rows, state.rows, "seed \(seed): \(entries)")
             }
@@ -120,7 +120,7 @@ final class JournalLineTests: XCTestCase {
             }
         }
         for line in [
-            "{}", #"{"name":"A"}"#, #"{"listed":{}}"#, #"{"zone":1,"name":"A","record":{"pending":{}}}"#,
+            "{}", #"{"name":"A"}"#, #"{"zoneState":{}}"#, #"{"zone":1,"name":"A","record":{"pending":{}}}"#,
             "[]", "",
             "{",
         ] {
@@ -135,8 +135,8 @@ final class JournalLineTests: XCTestCase {
             #"{"zone":1,"name":"A","record":{"type":"T","new":1,"known":{"tag":"t","handle":1,"hash":2,"new":[{}]}}}"#
         var record = RecordState()
         record.server = .known(KnownVersion(changeTag: "t", handle: 1, hash: 2, modified: nil))
-        let expected = StateLine.row(.record("A", type: testType, record))
-        XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).line, expected)
+        let expected = StateRow.record("A", type: testType, record)
+        XCTAssertEqual(try JournalLine.parse(Array(line.utf8)).row, expected)
     }
 
     func testLargestNumbersDoNotTrap() throws {
@@ -149,12 +149,12 @@ final class JournalLineTests: XCTestCase {
         var state = SyncState()
         var summary = StateSummary()
         summary.lastNumber = max
-        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.summary(summary)))))
+        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.summary(summary))))
         var zone = ZoneState()
         zone.listing = max
-        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.row(.zone(.first, zone)))))
+        XCTAssertThrowsError(try JournalLine.parse(JournalLine.make(.zone(.first, zone))))
         for number in ["0", "1073741824", "4294967296", "-1"] {
-            XCTAssertThrowsError(try JournalLine.parse(Array(#"{"zone":\#(number),"listed":[]}"#.utf8)))
+            XCTAssertThrowsError(try JournalLine.parse(Array(#"{"zone":\#(number),"zoneState":{}}"#.utf8)))
         }
         summary.lastNumber = 1 << 61 - 1
         zone.listing = 1 << 61 - 1
@@ -163,7 +163,7 @@ final class JournalLineTests: XCTestCase {
             .fetched(name: "A", KnownVersion(1)),
             .page(token: ChangeToken("t"), isComplete: true),
         ] {
-            for line in state.applyWriting([entry]).lines { _ = JournalLine.make(line) }
+            for line in state.applyWriting([entry]).rows { _ = JournalLine.make(line) }
         }
         XCTAssertNotNil(state.undelivered("A"))
     }
@@ -181,7 +181,7 @@ final class JournalLineTests: XCTestCase {
                 understood += 1
                 var state = SyncState()
                 state.apply(.record(name: "A", JournalSamples.records[0]))
-                state.apply(line: parsed.line)
+                state.apply(row: parsed.row)
                 state.apply(.listingBegan)
             }
         }
@@ -189,10 +189,10 @@ final class JournalLineTests: XCTestCase {
     }
 }
 
-extension StateLine {
+extension StateRow {
     /// Without what the state derives.
-    var asRead: StateLine {
-        guard case .row(.record(let key, let type, var record?)) = self else { return self }
+    var asRead: StateRow {
+        guard case .record(let key, let type, var record?) = self else { return self }
         record.server.changeVersion { $0.isTooNew = false }
         record.kept = record.kept.map { kept in
             var version = kept.version
@@ -200,25 +200,27 @@ extension StateLine {
             return .version(version)
         }
         record.type = .unknown
-        return .row(.record(key, type: type, record))
+        return .record(key, type: type, record)
     }
 }
 
 extension SyncState {
     /// Every row.
-    var rows: [StateLine] {
+    var rows: [StateRow] {
         var summary = summary
         // A number that no row has is given away again.
         summary.lastNumber = 0
-        return [.row(.summary(summary))] + notes.map { .row(.note($0)) }
-            + zones.numbers.map { .row(.zone($0, zone($0))) }
-            + sortedKeys(of: nil).map { key in
-                var record = self[key]
-                // Nothing is kept but beside a version that is too new.
-                if record?.isTooNew == false { record?.kept = nil }
-                record?.news?.number = 0
-                return StateLine.row(.record(key, type: recordType(of: key), record)).asRead
-            }
+        var rows = [StateRow.summary(summary)]
+        rows += notes.map { .note($0) }
+        rows += zones.numbers.map { .zone($0, zone($0)) }
+        for key in sortedKeys(of: nil) {
+            var record = self[key]
+            // Nothing is kept but beside a version that is too new.
+            if record?.isTooNew == false { record?.kept = nil }
+            record?.news?.number = 0
+            rows.append(StateRow.record(key, type: recordType(of: key), record).asRead)
+        }
+        return rows
     }
 }
 

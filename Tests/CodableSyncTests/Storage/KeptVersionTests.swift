@@ -48,7 +48,7 @@ final class KeptVersionTests: XCTestCase {
         let store = try prepare(files)
         let schema = ReadableSchema(type: testType, version: SchemaVersion(2))
         for isCompacted in [false, true] {
-            try put(.fact(.readable(schema)), store)
+            try put(.fetching(.readable(schema)), store)
             if isCompacted { try store.compact() }
             let state = try open(files.crashed(keeping: .allWrites)).state
             XCTAssertEqual(state.summary.schemas, [schema])
@@ -114,7 +114,7 @@ final class KeptVersionTests: XCTestCase {
             #"{"zone":1,"name":"a","record":{"type":"T","known":{"tag":7},"kept":{"tag":"t1","handle":1,"hash":1}}}"#
         let parsed = try JournalLine.parse(Array(line.utf8))
         XCTAssertEqual(parsed.problems.count, 1)
-        guard case .row(.record(_, _, let record?)) = parsed.line else { return XCTFail(line) }
+        guard case .record(_, _, let record?) = parsed.row else { return XCTFail(line) }
         XCTAssertEqual(record.known?.handle, 1)
         XCTAssertNil(record.kept)
     }

@@ -10,12 +10,12 @@ final class MalformedStateLineTests: StateFileScenario {
 
     private static let oddTexts: [(String, String)] = [
         ("C5 array", "[]"), ("C5 string", "\"x\""), ("C5 null", "null"), ("C5 object", "{}"),
-        ("C5 no fact", #"{"zone":1,"name":"p9"}"#),
-        ("C5 two facts", #"{"removed":true,"purgeResolved":"uploadAgain"}"#),
+        ("C5 no row", #"{"zone":1,"name":"p9"}"#),
+        ("C5 two rows", #"{"summary":{},"note":{}}"#),
         ("C8 escape", #"{"name":"\ud800","record":null}"#),
         ("C9 member", #"{"zone":1,"name":"p9","record":{"pending":{"save":90,"save":91,"size":1}}}"#),
         ("C9 name", #"{"zone":1,"name":"p9","name":"p1","record":null}"#),
-        ("C9 fact", #"{"zone":1,"name":"p9","record":null,"record":null}"#),
+        ("C9 row", #"{"zone":1,"name":"p9","record":null,"record":null}"#),
         ("C10 huge", #"{"summary":{"lastFetch":1e999}}"#),
         ("C10 minus zero", #"{"summary":{"lastFetch":-0}}"#),
         ("C10 leading zero", #"{"summary":{"lastFetch":01}}"#),
@@ -153,7 +153,7 @@ final class MalformedStateLineTests: StateFileScenario {
 
         let gap = whole.copy()
         gap["journal-3.jsonl"] = gap[journal]
-        try gap.write([["{\"zone\":1,\"listed\":[]}"]], to: "journal-3.jsonl")
+        try gap.write([["{\"zone\":1,\"zoneState\":{}}"]], to: "journal-3.jsonl")
         let other = try open(gap)
         let names = try await other.pendingNames()
         XCTAssertEqual(names, Self.edits)
@@ -165,7 +165,7 @@ final class MalformedStateLineTests: StateFileScenario {
         let whole = try await prepare()
         let rows = [
             (#"{"zone":1,"name":"p1","pinned":true}"#, "pinned"), (#"{"shared":{"with":["x"]}}"#, "shared"),
-            (#"{"purgeResolved":"askAgain"}"#, "askAgain"), (#"{"zone":1,"zoneLost":"moved"}"#, "moved"),
+            (#"{"summary":{"signOut":"moved"}}"#, "moved"),
             (#"{"zone":1,"zoneState":{"stage":"frozen"}}"#, "frozen"),
             ("{\"x\\ny\":true}", "x\\u{a}y"),
         ]

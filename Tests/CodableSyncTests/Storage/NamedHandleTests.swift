@@ -73,8 +73,8 @@ final class NamedHandleTests: XCTestCase {
         for record in records {
             let files = SimulatedFileSystem()
             let store = try open(files).store
-            let row = StateLine.row(.record("a", type: testType, record))
-            let batch = JournalBatch(lines: [row], contents: [:], flush: true)
+            let row = StateRow.record("a", type: testType, record)
+            let batch = JournalBatch(rows: [row], contents: [:], flush: true)
             try store.append(batch, leaving: SyncState())
             store.close()
             let opened = try open(files)

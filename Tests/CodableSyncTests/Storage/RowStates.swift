@@ -18,8 +18,8 @@ final class RowStates: @unchecked Sendable {
     ) throws {
         if !states.contains(where: { $0.store === store }) { states.append((store, SyncState())) }
         for index in states.indices where states[index].store === store {
-            let lines = states[index].state.applyWriting([entry]).lines
-            let batch = JournalBatch(lines: lines, contents: contents, flush: true)
+            let rows = states[index].state.applyWriting([entry]).rows
+            let batch = JournalBatch(rows: rows, contents: contents, flush: true)
             try store.append(batch, leaving: states[index].state)
         }
     }

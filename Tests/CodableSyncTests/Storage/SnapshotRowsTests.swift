@@ -68,7 +68,7 @@ final class SnapshotRowsTests: XCTestCase {
         return .held([], accepted: max(state.streams.accepted, numbers.last ?? 0))
     }
 
-    private func rows(_ state: SyncState) -> [StateLine] { state.rows }
+    private func rows(_ state: SyncState) -> [StateRow] { state.rows }
 
     private func assertEqual(_ state: SyncState, _ live: SyncState, _ row: String, line: UInt = #line) {
         XCTAssertEqual(rows(state), rows(live), row, line: line)
@@ -134,7 +134,7 @@ final class SnapshotRowsTests: XCTestCase {
             XCTAssertNotEqual(isSettled, false, row)
             let parsed = try JournalLine.parse(line)
             XCTAssertEqual(parsed.problems, [], row)
-            guard case .row(.record(let key, let type, let record)) = parsed.line else { return XCTFail(row) }
+            guard case .record(let key, let type, let record) = parsed.row else { return XCTFail(row) }
             XCTAssertEqual(RecordKey(zone: settled.zone, name: settled.name(bytes)), key, row)
             XCTAssertEqual(String(decoding: bytes[settled.type], as: UTF8.self), type?.text, row)
             XCTAssertEqual(settled.record(bytes, .unknown), record, row)

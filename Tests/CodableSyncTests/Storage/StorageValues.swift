@@ -48,17 +48,17 @@ enum JournalSamples {
     }
 
     /// One line of every kind.
-    static var lines: [StateLine] {
+    static var lines: [StateRow] {
         // Whatever the entries change, and what they cannot lead to.
-        var lines = entries.flatMap { entry -> [StateLine] in
+        var lines = entries.flatMap { entry -> [StateRow] in
             var state = SyncState()
             state.apply(.record(name: "A", LocalChange(kind: .save(6, size: 1), edited: date, base: 7).alone))
-            return state.applyWriting([entry]).lines
+            return state.applyWriting([entry]).rows
         }
         for name in names {
-            lines += changes.map { .row(.record(RecordKey(name), type: testType, $0.alone)) }
-            lines += records.map { .row(.record(RecordKey(name), type: nil, $0)) }
-            lines.append(.row(.record(RecordKey(name), type: nil, nil)))
+            lines += changes.map { .record(RecordKey(name), type: testType, $0.alone) }
+            lines += records.map { .record(RecordKey(name), type: nil, $0) }
+            lines.append(.record(RecordKey(name), type: nil, nil))
         }
         return lines
     }
@@ -131,7 +131,7 @@ enum JournalSamples {
             .listed(names), .listed([]), .lookUpNeeded(names),
             .page(token: ChangeToken(""), isComplete: true),
             .page(token: ChangeToken("t"), isComplete: false),
-            .listingBegan, .fact(.readable(schemas[0])), .fact(.readable(schemas[1])),
+            .listingBegan, .fetching(.readable(schemas[0])), .fetching(.readable(schemas[1])),
             .fetched(name: "A", KnownVersion(18, schema: 2)),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
@@ -168,9 +168,9 @@ enum JournalSamples {
             .zones(.registered(ZoneNumber(.max >> 3), ZoneID(zoneName: "Y", ownerName: "bob"))),
             .row(.zone(ZoneNumber(3), full)), .zoneState(ZoneState()),
             .row(.zone(ZoneNumber(2), ZoneState())),
-            .zones(.ready(ZoneNumber(2))), .fact(.zoneLost(ZoneNumber(2), nil)),
+            .zones(.ready(ZoneNumber(2))), .zones(.lost(ZoneNumber(2), nil)),
             .zones(.subscribed(ZoneNumber(2))), .fetching(.listingBegan(ZoneNumber(2))),
-            .fact(.listed(ZoneNumber(2), ["A"])), .fetching(.lookUpNeeded(ZoneNumber(2), [])),
+            .fetching(.listed(ZoneNumber(2), ["A"])), .fetching(.lookUpNeeded(ZoneNumber(2), [])),
             .fetching(.page(ZoneNumber(2), token: ChangeToken("t"), isComplete: false)),
             .calls(.queued(second, type: "\"", change)), .calls(.retried(second)),
             .fetching(.fetched(second, type: "", KnownVersion(1))), .fetching(.deletionFetched(second)),

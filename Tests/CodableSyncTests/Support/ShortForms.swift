@@ -31,7 +31,7 @@ extension JournalEntry {
     static func made(for identity: StateIdentity) -> JournalEntry { .account(.made(for: identity)) }
     static func claimed(by user: String) -> JournalEntry { .account(.claimed(by: user)) }
     static func signedOut(removing: Bool) -> JournalEntry {
-        removing ? .fact(.removed) : .account(.signedOut)
+        removing ? .account(.signedOut(removing: true)) : .account(.signedOut(removing: false))
     }
 
     static func registered(_ number: UInt32, _ name: String) -> JournalEntry {
@@ -39,10 +39,10 @@ extension JournalEntry {
     }
     static var zoneReady: JournalEntry { .zones(.ready(.first)) }
     static func zoneLost(_ reason: DatabaseChanges.Deletion.Reason?) -> JournalEntry {
-        .fact(.zoneLost(.first, reason))
+        .zones(.lost(.first, reason))
     }
     static func purgeResolved(uploadAgain: Bool) -> JournalEntry {
-        .fact(.purgeResolved(uploadAgain: uploadAgain))
+        .zones(.purgeResolved(uploadAgain: uploadAgain))
     }
     static func databaseToken(_ token: ChangeToken?) -> JournalEntry { .zones(.databaseToken(token)) }
     static var subscribed: JournalEntry { .zones(.subscribed(.first)) }
@@ -55,7 +55,7 @@ extension JournalEntry {
         .fetching(.lookUpNeeded(.first, names.map { ExactName($0) }))
     }
     static func listed(_ names: [String]) -> JournalEntry {
-        .fact(.listed(.first, names.map { ExactName($0) }))
+        .fetching(.listed(.first, names.map { ExactName($0) }))
     }
     static func page(token: ChangeToken, isComplete: Bool) -> JournalEntry {
         .fetching(.page(.first, token: token, isComplete: isComplete))
@@ -148,8 +148,8 @@ extension JSONStateStore {
         flush: Bool = true
     ) throws {
         var state = stored.withLock { $0.state }
-        let lines = state.applyWriting(entries).lines
-        try append(JournalBatch(lines: lines, contents: contents, flush: flush), leaving: state)
+        let rows = state.applyWriting(entries).rows
+        try append(JournalBatch(rows: rows, contents: contents, flush: flush), leaving: state)
     }
 }
 

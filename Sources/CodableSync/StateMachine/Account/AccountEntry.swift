@@ -6,8 +6,8 @@ package enum AccountEntry: Equatable, Sendable {
     case made(for: StateIdentity)
     /// The user is confirmed, and everything in the state is theirs.
     case claimed(by: String)
-    /// The user has signed out, and everything stays on this device.
-    case signedOut
+    /// The user has signed out; with `removing`, what the cloud has confirmed was removed from this device.
+    case signedOut(removing: Bool)
 }
 
 /// The owner of the state, and what a sign-out removes from it.
@@ -16,7 +16,7 @@ extension SyncState {
         switch entry {
         case .made(let identity): changeSummary { $0.identity = identity }
         case .claimed(let user): applyClaimed(by: user)
-        case .signedOut: applySignedOut(removing: false)
+        case .signedOut(let removing): applySignedOut(removing: removing)
         }
     }
 
@@ -33,7 +33,7 @@ extension SyncState {
     ///
     /// What the cloud does not have stays: edits, versions to be uploaded again after their zone was lost,
     /// and everything in a zone while the app must decide about its purge.
-    mutating func applySignedOut(removing: Bool) {
+    private mutating func applySignedOut(removing: Bool) {
         changeSummary { $0.signOut = removing ? .removed : $0.signOut ?? .kept }
         guard removing else { return }
         for key in records.sortedKeys where zone(key.zone).stage != .purged {
@@ -48,7 +48,6 @@ extension SyncState {
                 zone.isListing = false
             }
         }
-        holdsRemoved = true
         if summary.isFollowed { startOver() }
     }
 }

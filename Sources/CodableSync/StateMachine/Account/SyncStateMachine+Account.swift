@@ -59,7 +59,7 @@ extension SyncStateMachine {
         guard status == .noAccount, let owner = state.summary.user, isSignOutToBeStored else { return }
         ignoreResponses()
         let isNews = state.summary.signOut == nil
-        context.append([context.configuration.removesOnSignOut ? .fact(.removed) : .account(.signedOut)])
+        context.append([.account(.signedOut(removing: context.configuration.removesOnSignOut))])
         delivering.takeSignedOut(state)
         account.mustLookAgain = false
         // If it could not be stored, it is tried again.
@@ -148,7 +148,7 @@ extension SyncStateMachine {
     private mutating func removeFormerRecords() {
         guard account.isSwitching, context.configuration.removesOnSignOut, state.summary.signOut != .removed
         else { return }
-        context.append([.fact(.removed)])
+        context.append([.account(.signedOut(removing: true))])
         delivering.takeSignedOut(state)
     }
 

@@ -122,7 +122,7 @@ extension SyncStateMachine {
     private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
         guard state.isPurged else { return context.answer(call) }
         fetching.isWanted = true
-        context.answer(call, afterStoring: [.fact(.purgeResolved(uploadAgain: uploadAgain))])
+        context.answer(call, afterStoring: [.zones(.purgeResolved(uploadAgain: uploadAgain))])
     }
 
     // MARK: Reads

@@ -7,8 +7,6 @@ struct TurnLog: Sendable {
 
     /// The names of the changes, in order.
     var entries: [JournalEntry] = []
-    /// The lines of facts, and of the rows that changed before them.
-    var lines = StateLines()
     /// Whether the turn must survive a power loss before anything that follows from it happens.
     var mustFlush = false
     /// The work that changed the state by itself, not because of an input.
@@ -46,19 +44,19 @@ extension SyncContext {
 
     private mutating func apply(_ entry: JournalEntry) {
         let former = entry.fetchedKey.flatMap { state[$0]?.known }
-        state.apply(entry, writing: &log.lines)
+        state.apply(entry)
         switch entry {
         case .fetching(.fetched(let key, _, _)):
             if let known = state[key]?.known, known.isTooNew, former?.isSameVersion(as: known) != true {
                 actions.append(.report(state.eventOfTooNew(key, known)))
             }
-        case .fact(.zoneLost(_, let reason)): emit(.zoneLost(reason))
+        case .zones(.lost(_, let reason)): emit(.zoneLost(reason))
         case .sending(.parked(let key, let reason)): emit(.parked(recordName: key.recordName, reason))
         case .resolving(.resolved(let key, let client, _, .failed(let reason))):
             let pending = state[key]?.pending
             guard pending?.handle == client, pending?.parked == reason else { break }
             emit(.parked(recordName: key.recordName, reason))
-        case .fact(.readable):
+        case .fetching(.readable):
             for key in state.tooNewQueue.keys {
                 if let last = state[key]?.lastKnown {
                     actions.append(.report(state.eventOfTooNew(key, last)))
@@ -85,11 +83,10 @@ extension SyncContext {
 
     /// Takes what the turn has changed.
     mutating func takeChanges() -> TurnChanges {
-        state.writeRows(to: &log.lines)
-        let changes = TurnChanges(entries: log.entries, lines: log.lines, mustFlush: log.mustFlush)
+        let changes = TurnChanges(entries: log.entries, rows: state.changedRows, mustFlush: log.mustFlush)
         log = TurnLog()
         state.beginImage()
-        if changes.mustFlush || !changes.lines.lines.isEmpty { note(isFlushed: changes.mustFlush) }
+        if changes.mustFlush || !changes.rows.rows.isEmpty { note(isFlushed: changes.mustFlush) }
         return changes
     }
 
@@ -115,16 +112,16 @@ extension SyncContext {
 package struct TurnChanges: Equatable, Sendable {
     /// The names of the changes, in order.
     package var entries: [JournalEntry] = []
-    package var lines = StateLines()
-    /// Whether the lines, and all before them, must survive a power loss.
+    package var rows = StateRows()
+    /// Whether the rows, and all before them, must survive a power loss.
     package var mustFlush = false
 
     /// Whether there is nothing to store and nothing to flush.
-    package var isEmpty: Bool { lines.lines.isEmpty && !mustFlush }
+    package var isEmpty: Bool { rows.rows.isEmpty && !mustFlush }
 
     /// The records whose rows the turn has changed.
     var keys: [RecordKey] {
-        lines.lines.compactMap { if case .row(.record(let key, _, _)) = $0 { key } else { nil } }
+        rows.rows.compactMap { if case .record(let key, _, _) = $0 { key } else { nil } }
     }
 }
 

@@ -14,13 +14,17 @@ package enum FetchEntry: Equatable, Sendable {
     case page(ZoneNumber, token: ChangeToken, isComplete: Bool)
     /// The zone's change token is gone, and a full listing begins.
     case listingBegan(ZoneNumber)
+    /// A full listing contained these records unchanged.
+    case listed(ZoneNumber, [ExactName])
     /// A fetch reached the end of the feed.
     case completed(Date)
+    /// This version of the app can read other schema versions than the one before.
+    case readable(ReadableSchema)
 
-    /// Whether the cloud would repeat it.
+    /// Whether the cloud or the next opening would repeat it.
     var isRepeatable: Bool {
         switch self {
-        case .fetched, .deletionFetched, .lookUpNeeded, .page, .completed: true
+        case .fetched, .deletionFetched, .lookUpNeeded, .page, .listed, .completed, .readable: true
         // A call may wait for it.
         case .listingBegan: false
         }
@@ -36,7 +40,9 @@ extension SyncState {
             for name in names { change(RecordKey(zone: zone, name: name)) { $0.mustLookUp = true } }
         case .page(let zone, let token, let isComplete): applyPage(zone, token, isComplete: isComplete)
         case .listingBegan(let zone): applyListingBegan(zone)
+        case .listed(let zone, let names): applyListed(zone, names)
         case .completed(let date): changeSummary { $0.lastFetch = date }
+        case .readable(let schema): applyReadable(schema)
         }
     }
 
@@ -103,7 +109,7 @@ extension SyncState {
 
     // MARK: Listings
 
-    mutating func applyListed(_ zone: ZoneNumber, _ names: [ExactName]) {
+    private mutating func applyListed(_ zone: ZoneNumber, _ names: [ExactName]) {
         let listing = self.zone(zone).listing
         for name in names {
             let key = RecordKey(zone: zone, name: name)

@@ -29,7 +29,7 @@ extension SyncContext {
         for schema in configuration.schemas {
             let former = state.schema(of: schema.type) ?? ReadableSchema(type: schema.type, version: .first)
             if former == schema { continue }
-            var entries: [JournalEntry] = [.fact(.readable(schema))]
+            var entries: [JournalEntry] = [.fetching(.readable(schema))]
             if schema.version < former.version { entries += parkAfterDowngrade(to: schema) }
             append(entries)
         }

@@ -31,7 +31,7 @@ extension SyncStateMachine {
         if state.zone(zone.number).isListing {
             // Records to be looked up are in the zone, too.
             let met = unchanged + doubtful
-            if !met.isEmpty { entries.append(.fact(.listed(zone.number, met.map(\.name)))) }
+            if !met.isEmpty { entries.append(.fetching(.listed(zone.number, met.map(\.name)))) }
             if !page.moreComing { entries += entriesForAbsent(in: page) }
         }
         return entries + entriesForEnd(of: page, hasChanges: !entries.isEmpty)

@@ -5,7 +5,7 @@ import struct Foundation.Date
 /// A change of the durable state; nothing else changes it.
 ///
 /// Each folder has entries of its own, and the functions that apply them are next to them. The journal stores the rows
-/// that an entry changed, and only facts as they are.
+/// that they changed.
 ///
 /// The machine applies an entry at once; if that cannot be stored, the core returns to the machine before it. Effects outside the state wait
 /// until the entry is stored: answers to calls, deliveries to the app, and requests that change the cloud.
@@ -17,7 +17,6 @@ package enum JournalEntry: Equatable, Sendable {
     case resolving(ResolveEntry)
     case delivering(DeliveryEntry)
     case calls(CallEntry)
-    case fact(StateFact)
     /// The server asked the client to wait.
     case serverWait(until: Date?)
     /// A note for the diagnostics that outlives a restart.
@@ -36,7 +35,6 @@ extension JournalEntry {
         case .fetching(let entry): entry.isRepeatable
         case .sending(let entry): entry.isRepeatable
         case .delivering: true
-        case .fact(let fact): fact.isRepeatable
         case .account, .calls, .resolving, .serverWait, .note, .row: false
         }
     }
@@ -55,7 +53,6 @@ extension SyncState {
         case .resolving(let entry): apply(resolving: entry)
         case .delivering(let entry): apply(delivering: entry)
         case .calls(let entry): apply(calls: entry)
-        case .fact(let fact): apply(fact: fact)
         case .serverWait(let until): changeSummary { $0.serverWait = until }
         case .note(let note): keep(note)
         case .row(let row): apply(row: row)

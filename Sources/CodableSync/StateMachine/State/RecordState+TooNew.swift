@@ -72,6 +72,17 @@ extension RecordState {
         if !pending.isDeletion, !isPendingNews { self.news = nil }
     }
 
+    /// Whether an app that can read this cannot read the latest version.
+    func isTooNew(for readable: ReadableSchema) -> Bool {
+        lastKnown.map { $0.schema > readable.version } ?? false
+    }
+
+    /// Notes whether this app can read the latest version, beside which nothing is kept then.
+    mutating func mark(isTooNew: Bool) {
+        server.changeVersion { $0.isTooNew = isTooNew }
+        if !isTooNew { kept = nil }
+    }
+
     /// Adjusts the record to an app that can now read its latest version, or no longer can.
     mutating func judge(isTooNew: Bool, _ news: RecordNews?) {
         guard let last = lastKnown, last.isTooNew != isTooNew else { return }
@@ -141,14 +152,12 @@ extension SyncState {
     /// Adjusts the records of a type to what the app can read of it.
     ///
     /// An update of the app concerns only the records that were too new.
-    mutating func judgeAgain(_ readable: ReadableSchema, onlyTooNew: Bool = false) {
+    private mutating func judgeAgain(_ readable: ReadableSchema, onlyTooNew: Bool) {
         let keys = onlyTooNew ? tooNewQueue.keys.sorted() : sortedKeys(of: readable.type)
         for key in keys where recordType(of: key) == readable.type {
-            guard let last = self[key]?.lastKnown, last.isTooNew != (last.schema > readable.version) else {
-                continue
-            }
+            guard let record = self[key], record.isTooNew != record.isTooNew(for: readable) else { continue }
             let news = nextNews()
-            change(key) { $0.judge(isTooNew: last.schema > readable.version, news) }
+            change(key) { $0.judge(isTooNew: !record.isTooNew, news) }
         }
     }
 }

@@ -64,10 +64,8 @@ package struct SyncState: Sendable {
     /// part of the state.
     var reshown: [Reshown] = []
 
-    /// Whether the files have removed records, which the next snapshot leaves out.
-    ///
-    /// No row says so, only the fact.
-    package var holdsRemoved = false
+    /// Whether a row of a journal says that a record is gone, whose contents the next snapshot leaves out.
+    package private(set) var hasGoneRecords = false
 
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
     var image: StateImage?
@@ -256,6 +254,9 @@ package struct SyncState: Sendable {
         if sendQueue.contains(key) { sendQueue.moveToEnd(key) }
     }
 
+    /// Notes that a row says that a record is gone.
+    mutating func noteGone() { hasGoneRecords = true }
+
     mutating func keep(_ note: SyncNote) {
         notes.append(note)
         image?.noteCount += 1
@@ -264,6 +265,6 @@ package struct SyncState: Sendable {
 
     /// Starts recording what changes.
     mutating func beginImage() {
-        image = StateImage(summary, streams)
+        image = StateImage(summary: summary, streams: streams)
     }
 }

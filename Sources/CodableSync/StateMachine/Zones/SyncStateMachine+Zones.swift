@@ -205,7 +205,7 @@ extension SyncStateMachine {
         let message = "\(SyncEvent.zoneLost(reason))"
         context.append(
             [
-                .zones(.databaseToken(position)), .fact(.zoneLost(zone.number, reason)),
+                .zones(.databaseToken(position)), .zones(.lost(zone.number, reason)),
                 context.note(.zoneLost, nil, message),
             ],
             by: .zone

@@ -10,12 +10,16 @@ package enum ZoneEntry: Equatable, Sendable {
     case databaseToken(ChangeToken?)
     /// The zone is subscribed to.
     case subscribed(ZoneNumber)
+    /// The zone is lost, with the reason if it is known.
+    case lost(ZoneNumber, DatabaseChanges.Deletion.Reason?)
+    /// The app decided what happens to its data after the user purged the cloud's, in all purged zones.
+    case purgeResolved(uploadAgain: Bool)
 
     /// Whether the cloud would repeat it.
     var isRepeatable: Bool {
         switch self {
         case .subscribed: true
-        case .registered, .ready, .databaseToken: false
+        case .registered, .ready, .databaseToken, .lost, .purgeResolved: false
         }
     }
 }
@@ -28,6 +32,8 @@ extension SyncState {
         case .ready(let number): changeZone(number) { $0.stage = .ready }
         case .databaseToken(let token): applyDatabaseToken(token)
         case .subscribed(let number): changeZone(number) { $0.isSubscribed = true }
+        case .lost(let number, let reason): applyLost(number, reason)
+        case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
         }
     }
 
@@ -44,7 +50,7 @@ extension SyncState {
     }
 
     /// Applies the loss of a zone, with which every change tag and token is lost.
-    mutating func applyLost(_ number: ZoneNumber, _ reason: DatabaseChanges.Deletion.Reason?) {
+    private mutating func applyLost(_ number: ZoneNumber, _ reason: DatabaseChanges.Deletion.Reason?) {
         changeZone(number) { zone in
             zone.token = nil
             zone.isSubscribed = false
@@ -69,7 +75,7 @@ extension SyncState {
         if reason != .purged { forgetNewestKnown(in: number) }
     }
 
-    mutating func applyPurgeResolved(uploadAgain: Bool) {
+    private mutating func applyPurgeResolved(uploadAgain: Bool) {
         // Only the first answer to a purge has an effect.
         let purged = zones.numbers.filter { zone($0).stage == .purged }
         for number in purged {

@@ -30,7 +30,7 @@ final class MachineCrashTests: MachineTestCase {
         fetch(0..<1000, token: "1")
         for element in 0..<5 {
             let asked = machine.run(.delivery(.streamRequested(1)))
-            let rows = asked.lines.filter { if case .row(.streams) = $0 { true } else { false } }
+            let rows = asked.lines.filter { if case .streams = $0 { true } else { false } }
             XCTAssertEqual(asked.lines.suffix(1), rows, "element \(element)")
             XCTAssertEqual(machine.state.streams.elements.map(\.keys.count), [200])
             XCTAssertLessThan(rows.first.map { JournalLine.make($0).count } ?? .max, 2600)
@@ -79,7 +79,7 @@ final class MachineCrashTests: MachineTestCase {
         machine.run(.delivery(.streamEnded(1)))
         XCTAssertFalse(machine.state.streams.holdsNothing)
         var state = machine.state
-        state.apply(.fact(.removed))
+        state.apply(.account(.signedOut(removing: true)))
         XCTAssertTrue(DeliveryTrouble(state).suspects.isEmpty)
     }
 

@@ -35,7 +35,7 @@ final class MachineAppUpdateTests: MachineTestCase {
     }
 
     private var readableEntries: [JournalEntry] {
-        machine.journal.filter { if case .fact(.readable) = $0 { true } else { false } }
+        machine.journal.filter { if case .fetching(.readable) = $0 { true } else { false } }
     }
 
     func testAnUpdateDeliversTheNewerVersion() {

@@ -18,7 +18,6 @@ final class EntryFlushTests: XCTestCase {
             case .fetching(.listingBegan): true
             case .fetching, .delivering, .zones(.subscribed), .sending(.saved): false
             case .account, .zones, .sending, .resolving, .calls, .serverWait, .note, .row: true
-            case .fact(let fact): !fact.isRepeatable
             }
         }
         XCTAssertGreaterThan(others.count, 30)

@@ -93,9 +93,9 @@ private struct TypeStory {
         case 9: apply(.calls(.discarded(key)))
         case 10: apply(.sending(.deletionConfirmed(key)))
         case 11: apply(.row(.record(key, type: given, RecordState())))
-        case 12: apply(pick(4) == 0 ? .signedOut(removing: true) : .fact(.zoneLost(key.zone, .purged)))
+        case 12: apply(pick(4) == 0 ? .signedOut(removing: true) : .zones(.lost(key.zone, .purged)))
         default:
-            apply(.fact(pick(2) == 0 ? .zoneLost(key.zone, .deleted) : .purgeResolved(uploadAgain: false)))
+            apply(.zones(pick(2) == 0 ? .lost(key.zone, .deleted) : .purgeResolved(uploadAgain: false)))
         }
     }
 

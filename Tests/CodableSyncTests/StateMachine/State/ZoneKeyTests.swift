@@ -51,7 +51,7 @@ final class ZoneKeyTests: XCTestCase {
     func testTheLossOfAZoneLeavesOtherZonesAsTheyAre() {
         for reason in [nil, DatabaseChanges.Deletion.Reason.deleted, .encryptedDataReset, .purged] {
             let before = state()
-            let after = state(.fact(.zoneLost(ZoneNumber(2), reason)))
+            let after = state(.zones(.lost(ZoneNumber(2), reason)))
             XCTAssertEqual(after[own], before[own])
             XCTAssertEqual(after.zone(.first), before.zone(.first))
             XCTAssertNil(after.zone(ZoneNumber(2)).token)
@@ -61,8 +61,8 @@ final class ZoneKeyTests: XCTestCase {
 
     func testAnAnswerToAPurgeConcernsThePurgedZonesOnly() {
         let after = state(
-            .fact(.zoneLost(ZoneNumber(2), .purged)),
-            .fact(.purgeResolved(uploadAgain: false))
+            .zones(.lost(ZoneNumber(2), .purged)),
+            .zones(.purgeResolved(uploadAgain: false))
         )
         XCTAssertNotNil(after[own]?.known)
         XCTAssertNil(after[other]?.known)
@@ -73,7 +73,7 @@ final class ZoneKeyTests: XCTestCase {
     func testAListingIsOfOneZone() {
         var state = state(.fetching(.listingBegan(ZoneNumber(2))))
         XCTAssertEqual(state.absentFromListing(of: ZoneNumber(2), except: []), [other])
-        state.apply(.fact(.listed(ZoneNumber(2), ["A"])))
+        state.apply(.fetching(.listed(ZoneNumber(2), ["A"])))
         XCTAssertEqual(state.absentFromListing(of: ZoneNumber(2), except: []), [])
         XCTAssertFalse(state.zone(.first).isListing)
         XCTAssertEqual(state.absentFromListing(of: .first, except: []), [])
@@ -88,17 +88,17 @@ final class ZoneKeyTests: XCTestCase {
 
     func testTheNewestVersionOfAnotherZoneStaysAWitness() {
         XCTAssertEqual(state().newestKnown, KnownVersion(2))
-        XCTAssertEqual(state(.fact(.zoneLost(ZoneNumber(2), .deleted))).newestKnown, KnownVersion(1))
+        XCTAssertEqual(state(.zones(.lost(ZoneNumber(2), .deleted))).newestKnown, KnownVersion(1))
     }
 
     // MARK: Numbers
 
     func testAZoneKeepsItsNumberWhenItIsLostAndMadeAgain() {
-        var state = state(.fact(.zoneLost(.first, .deleted)), .zoneReady)
+        var state = state(.zones(.lost(.first, .deleted)), .zoneReady)
         XCTAssertEqual(state.number(of: ZoneID(zoneName: "Z")), .first)
         XCTAssertEqual(state.number(of: shared), ZoneNumber(2), "the owner belongs to the zone")
         XCTAssertEqual(state.numberForNewZone(), ZoneNumber(3))
-        state.apply(.fact(.zoneLost(ZoneNumber(2), .deleted)))
+        state.apply(.zones(.lost(ZoneNumber(2), .deleted)))
         XCTAssertEqual(state.numberForNewZone(), ZoneNumber(3), "a lost zone keeps its number")
     }
 
@@ -109,7 +109,7 @@ final class ZoneKeyTests: XCTestCase {
         state.apply(.registered(1, "Z"))
         XCTAssertEqual(state.numberForNewZone(), ZoneNumber(2))
         let row = StateRow.zone(state.numberForNewZone(), ZoneState(zoneID: shared))
-        XCTAssertNoThrow(try JournalLine.parse(JournalLine.make(.row(row))))
+        XCTAssertNoThrow(try JournalLine.parse(JournalLine.make(row)))
     }
 
     func testANumberWhoseRegistrationWasLostIsNotGivenToASecondZone() {

@@ -12,7 +12,7 @@ extension JournalEntry {
             if case .confirmed(let sent) = resolution { return sent == change.handle }
             return client == change.handle
         case .sending(.deletionConfirmed(key)), .fetching(.deletionFetched(key)): return change.isDeletion
-        case .fact(.zoneLost), .fact(.purgeResolved): return change.isDeletion
+        case .zones(.lost), .zones(.purgeResolved): return change.isDeletion
         default: return false
         }
     }

@@ -3,8 +3,8 @@ import XCTest
 
 @testable import CodableSync
 
-/// Facts and contents in a damaged line, while later rows know what they led to.
-final class DamagedFactTests: XCTestCase {
+/// Rows and contents in a damaged group, while later rows know what they led to.
+final class LostRowTests: XCTestCase {
     private let files = SimulatedFileSystem()
     private let states = RowStates()
     private let journal = "/state/journal-1.jsonl"
@@ -52,12 +52,12 @@ final class DamagedFactTests: XCTestCase {
     func testRecordsAreReadableIfOnlyALaterRowSaysSo() throws {
         let schema = ReadableSchema(type: testType, version: SchemaVersion(2))
         try store(
-            .fact(.readable(schema)),
+            .fetching(.readable(schema)),
             .fetched(name: "a", KnownVersion(1, schema: 2)),
             edit(2, base: 1),
             .fetchCompleted(JournalSamples.date)
         )
-        let (state, _) = try repaired(breaking: "\"readable\"")
+        let (state, _) = try repaired(breaking: "\"schemas\"")
         XCTAssertEqual(state["a"]?.isTooNew, false)
         XCTAssertNil(state["a"]?.pending?.parked)
         XCTAssertEqual(state.sendQueue.count, 1)
@@ -67,11 +67,11 @@ final class DamagedFactTests: XCTestCase {
         try store(
             .claimed(by: "alice"),
             .fetched(name: "a", KnownVersion(1)),
-            .fact(.removed),
+            .account(.signedOut(removing: true)),
             .held([]),
             .fetchCompleted(JournalSamples.date)
         )
-        let (state, _) = try repaired(breaking: "\"removed\":true")
+        let (state, _) = try repaired(breaking: "\"removed\"")
         XCTAssertEqual(state.summary.signOut, .removed)
         XCTAssertNil(state["a"])
     }
@@ -92,14 +92,18 @@ final class DamagedFactTests: XCTestCase {
 
     /// Otherwise each opening would rewrite all files.
     func testRemovedRecordsAreInTheFilesOnlyUntilTheNextSnapshot() throws {
-        try store(.claimed(by: "alice"), .fetched(name: "a", KnownVersion(1)), .fact(.removed))
+        try store(
+            .claimed(by: "alice"),
+            .fetched(name: "a", KnownVersion(1)),
+            .account(.signedOut(removing: true))
+        )
         let opened = try open()
-        XCTAssertTrue(opened.state.holdsRemoved)
+        XCTAssertTrue(opened.state.hasGoneRecords)
         states.note(opened)
         try opened.store.compact()
         try states.put(.claimed(by: "alice"), in: opened.store)
         opened.store.close()
-        XCTAssertFalse(try open().state.holdsRemoved)
+        XCTAssertFalse(try open().state.hasGoneRecords)
     }
 }
 

@@ -1,0 +1,114 @@
+import RecordCoding
+
+/// A row of the durable state: what is, not how it came to be.
+package enum StateRow: Equatable, Sendable {
+    /// The parts of the state that belong neither to a record nor to a zone.
+    case summary(StateSummary)
+    /// How far streams are, what they hold, and what earlier processes died over.
+    case streams(StreamRow)
+    /// A zone's whole state.
+    case zone(ZoneNumber, ZoneState)
+    /// A record's type, if it is known, and its whole state; `nil` if there is nothing left to store.
+    case record(RecordKey, type: ExactName?, RecordState?)
+    /// A note for the diagnostics.
+    case note(SyncNote)
+}
+
+/// The rows that a turn has changed.
+package struct StateRows: Equatable, Sendable {
+    package var rows: [StateRow] = []
+    /// Handles that the rows name and that no row named before.
+    package var introduced: [ContentHandle] = []
+
+    package init() {}
+}
+
+extension SyncState {
+    /// Applies entries, and gives the rows that store what they changed.
+    package mutating func applyWriting(_ entries: [JournalEntry]) -> StateRows {
+        beginImage()
+        for entry in entries { apply(entry) }
+        defer { image = nil }
+        return changedRows
+    }
+
+    /// The rows that have changed since ``beginImage()``, the records in the order of their last changes.
+    ///
+    /// The summary is the first, since it says which versions of the records this app can read.
+    var changedRows: StateRows {
+        var rows = StateRows()
+        guard let image else { return rows }
+        var former = image.summary
+        // The records' rows have the numbers.
+        former.lastNumber = summary.lastNumber
+        if summary != former { rows.rows.append(.summary(summary)) }
+        var keys: [RecordKey] = []
+        var met = RecordTable<Bool>()
+        for former in image.records.reversed() where met[former.key] == nil {
+            met[former.key] = true
+            keys.append(former.key)
+        }
+        for former in image.records where met[former.key] == true {
+            met[former.key] = false
+            let named = former.record?.handles ?? []
+            rows.introduced += (self[former.key]?.handles ?? []).filter { !named.contains($0) }
+        }
+        rows.rows += keys.reversed().map { .record($0, type: recordType(of: $0), self[$0]) }
+        var zones = ZoneTable<Bool>()
+        for number in image.zones { zones[number] = true }
+        rows.rows += zones.numbers.map { .zone($0, zone($0)) }
+        rows.rows += notes.suffix(min(image.noteCount, notes.count)).map { .note($0) }
+        if streams != image.streams { rows.rows.append(.streams(streams)) }
+        return rows
+    }
+
+    package mutating func apply(row: StateRow) {
+        switch row {
+        case .summary(let summary): apply(summary: summary)
+        case .streams(let streams): apply(streams: streams)
+        case .zone(let number, let zone):
+            changeZone(number) { former in
+                let zoneID = zone.zoneID ?? former.zoneID
+                former = zone
+                former.zoneID = zoneID
+            }
+        case .record(let key, let type, let record): apply(record: record, of: type, at: key)
+        case .note(let note): keep(note)
+        }
+    }
+
+    private mutating func apply(summary: StateSummary) {
+        let former = self.summary
+        changeSummary { $0 = summary }
+        for schema in summary.schemas where !former.schemas.contains(schema) {
+            // Only damage takes the rows that follow for each of them.
+            for key in sortedKeys(of: schema.type) {
+                change(key) { $0.mark(isTooNew: $0.isTooNew(for: schema)) }
+            }
+        }
+    }
+
+    private mutating func apply(streams: StreamRow) {
+        changeStreams { $0 = streams }
+        changeSummary { $0.lastNumber = max($0.lastNumber, streams.accepted) }
+    }
+
+    private mutating func apply(record: RecordState?, of type: ExactName?, at key: RecordKey) {
+        if record == nil { noteGone() }
+        var record = record ?? RecordState()
+        if let last = record.lastKnown { record.mark(isTooNew: isTooNew(last, of: type)) }
+        if let number = record.news?.number {
+            changeSummary { $0.lastNumber = max($0.lastNumber, number) }
+            // Only damage gives a number to two records.
+            if let other = untold[number], other != key {
+                changeSummary { $0.lastNumber &+= 1 }
+                record.news?.number = summary.lastNumber
+            }
+        }
+        change(key, of: type) { former in
+            let number = type == nil ? .unknown : former.type
+            former = record
+            former.type = number
+        }
+    }
+}
