@@ -33,7 +33,7 @@ extension RecordState {
     func isReplayed(afterReset: Bool, above accepted: UInt64) -> Bool {
         guard shown != nil, news?.isUndecodable != true else { return false }
         // What only this device has is the app's own, and what has changed since comes in its place.
-        return afterReset || lastKnown != nil && news(above: accepted) == nil
+        return afterReset || lastKnown != nil && news(above: accepted)?.isSaved != false
     }
 }
 
@@ -78,7 +78,9 @@ extension SyncState {
     }
 
     private mutating func renew(_ key: RecordKey) {
-        guard let record = self[key], record.shown != nil || untoldNews(of: key) != nil else { return }
+        guard let record = self[key],
+            record.shown != nil || record.server.isDeletion || untoldNews(of: key) != nil
+        else { return }
         let news = nextNews()
         change(key) { record in
             let isSaved = record.news?.isSaved == true
@@ -88,7 +90,7 @@ extension SyncState {
     }
 
     private mutating func markUndecodable(_ key: RecordKey) {
-        guard self[key] != nil else { return }
+        guard let record = self[key], record.news?.isUndecodable != true else { return }
         let news = nextNews()
         change(key) { record in
             record.news = record.news ?? news

@@ -15,18 +15,17 @@ extension DeliveryMachine {
                 if streams[index].takeNext(context.state, trouble) { deliver(toStreamAt: index, &context) }
                 notePassedOver(atStreamAt: index)
             }
-            storeTrouble(&context)
         }
         storeRow(&context)
     }
 
     /// Begins what the very first request of a stream of `changes` could not store.
     private mutating func beginFollowing(_ context: inout SyncContext) {
-        guard !context.state.summary.isFollowed, streams.contains(where: { $0.kind == .changes }) else {
-            return
-        }
+        guard hasFollowers, !context.state.summary.isFollowed else { return }
         follow(&context)
         guard context.state.summary.isFollowed else { return }
+        // What the streams have told since may be deleted.
+        postponed += context.state.deletionQueue.keys
         for index in streams.indices where streams[index].kind == .changes && streams[index].replay != .reset
         {
             streams[index].startOver(context.state, trouble)
@@ -51,6 +50,7 @@ extension DeliveryMachine {
     /// A crash of the process loses no written data, so no flush is needed.
     /// A full disk does not stop deliveries.
     mutating func storeRow(_ context: inout SyncContext) {
+        storeTrouble(&context)
         guard isRowStale, !isDiskRefusing, !context.isDroppingEntries else { return }
         isRowStale = false
         if streams.isEmpty, left.isEmpty, context.state.streams.elements.isEmpty { return }

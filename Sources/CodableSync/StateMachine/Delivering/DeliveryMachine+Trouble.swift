@@ -23,7 +23,9 @@ extension DeliveryMachine {
             return streams[index].append(key, isSuspect: trouble.suspects.contains(key))
         }
         if let news = state.untoldNews(of: key), news.number > max(stream.accepted, stream.reached) { return }
-        if state.untoldNews(of: key) != nil || stream.replay != .none { postponed.append(key) }
+        guard state.untoldNews(of: key) != nil || stream.replay != .none else { return }
+        postponed.append(key)
+        if isDiskRefusing { queuePostponed(state) }
     }
 
     /// Keeps changes that could not be decoded; they are tried again at the next opening.
@@ -83,19 +85,35 @@ extension DeliveryMachine {
         streams[index].passedOver = []
     }
 
-    /// Stores what streams left out of their elements, before they are past it.
-    mutating func storeTrouble(_ context: inout SyncContext) {
-        if isDiskRefusing || context.isDroppingEntries { return }
-        if mustPostponeSuspects, let replay = streams.first(where: { $0.kind == .changes })?.replay {
-            mustPostponeSuspects = false
-            // They come alone, behind all others.
-            postponed += trouble.suspects.keys.filter { key in
-                replay != .none || context.state.untoldNews(of: key) != nil
+    /// Lets streams tell what they left out although it cannot be numbered, once.
+    mutating func queuePostponed(_ state: SyncState) {
+        for key in postponed[queuedCount...] where !trouble.suspects.contains(key) {
+            let number = state.untoldNews(of: key)?.number ?? 0
+            for index in streams.indices where streams[index].kind == .changes {
+                if number <= max(streams[index].accepted, streams[index].reached) {
+                    streams[index].queue.append(key)
+                }
             }
         }
+        queuedCount = postponed.count
+    }
+
+    /// Lets suspects come alone, behind all others.
+    private mutating func postponeSuspects(_ state: SyncState) {
+        let followers = streams.filter { $0.kind == .changes }
+        guard mustPostponeSuspects, !followers.isEmpty else { return }
+        mustPostponeSuspects = false
+        let isReplayed = followers.contains { $0.replay != .none }
+        postponed += trouble.suspects.keys.filter { isReplayed || state.untoldNews(of: $0) != nil }
+    }
+
+    /// Stores what streams left out of their elements, before they are past it.
+    mutating func storeTrouble(_ context: inout SyncContext) {
+        postponeSuspects(context.state)
+        if isDiskRefusing || context.isDroppingEntries { return }
         if !postponed.isEmpty { context.append([.delivering(.renewed(postponed))], by: .delivering) }
         if !undecodable.isEmpty { context.append([.delivering(.undecodable(undecodable))], by: .delivering) }
-        (postponed, undecodable) = ([], [])
+        (postponed, undecodable, queuedCount) = ([], [], 0)
     }
 
     /// Retries changes that can't be loaded right now, after a delay for all streams.

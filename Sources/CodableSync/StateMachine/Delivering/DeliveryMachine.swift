@@ -12,6 +12,8 @@ struct DeliveryMachine: Sendable {
     var left: [StreamRow.Element] = []
     /// Changes that streams left out of their elements, and that must get another place in the order.
     var postponed: [RecordKey] = []
+    /// How many of them the streams tell before that, since the disk refuses it.
+    var queuedCount = 0
     /// Changes that could not be decoded, which is yet to be stored.
     var undecodable: [RecordKey] = []
     /// How many changes had got a number.
@@ -60,11 +62,14 @@ struct DeliveryMachine: Sendable {
         return keys.allSatisfy { stream.hasTold($0, state) }
     }
 
+    /// Whether a stream of `changes` is open.
+    var hasFollowers: Bool { streams.contains { $0.kind == .changes } }
+
     /// Whether the app has yet to be told that a record was deleted: by an open stream, or by the next one of `changes`.
     func isTelling(_ key: RecordKey, _ state: SyncState) -> Bool {
         guard state[key]?.server.isDeletion == true else { return false }
-        return streams.isEmpty
-            ? state.untoldNews(of: key) != nil : streams.contains { $0.isTelling(key, state) }
+        if streams.isEmpty { return state.untoldNews(of: key) != nil }
+        return streams.contains { $0.isTelling(key, state) }
     }
 
     /// The number of records of which streams of `changes` have yet to tell something.
@@ -144,14 +149,19 @@ struct DeliveryMachine: Sendable {
         let keys = ended.handed.map(\.key)
         switch ended.kind {
         case .live: forgetDeletions(Array(context.state.deletionQueue.keys), &context)
-        case .changes where !keys.isEmpty: left.append(StreamRow.Element(stream: id, keys: keys))
-        case .changes: break
+        case .changes:
+            clearLeft(keys)
+            if !keys.isEmpty { left.append(StreamRow.Element(stream: id, keys: keys)) }
         }
     }
 
     /// Ends the suspicion of changes that the app has accepted without crashing.
     private mutating func clear(_ keys: [RecordKey]) {
         trouble.clear(keys)
+        clearLeft(keys)
+    }
+
+    private mutating func clearLeft(_ keys: [RecordKey]) {
         if left.isEmpty { return }
         for index in left.indices { left[index].keys.removeAll(where: keys.contains) }
         left.removeAll { $0.keys.isEmpty }
@@ -205,6 +215,8 @@ struct DeliveryMachine: Sendable {
     /// no live stream shows the record.
     mutating func forgetDeletions(_ keys: [RecordKey], _ context: inout SyncContext) {
         let state = context.state
+        // It is yet to be stored that somebody asked.
+        if hasFollowers, !state.summary.isFollowed { return mustCheckDeletions = true }
         let told = keys.filter { key in
             guard state[key]?.server.isDeletion == true, state.untoldNews(of: key) == nil else {
                 return false
@@ -212,14 +224,18 @@ struct DeliveryMachine: Sendable {
             return !streams.contains { $0.kind == .live && $0.isTelling(key, state) }
         }
         if told.isEmpty { return }
-        if isDiskRefusing { mustCheckDeletions = true } else { context.append([.delivering(.told(told))]) }
+        if isDiskRefusing {
+            mustCheckDeletions = true
+        } else {
+            context.append([.delivering(.told(told))], by: .delivering)
+        }
     }
 
     /// Forgets what streams hold: the sign-out may have removed it, so it must not be accepted.
     mutating func takeSignedOut(_ state: SyncState) {
         guard state.summary.signOut == .removed else { return }
         isRowStale = true
-        (postponed, undecodable, left) = ([], [], [])
+        (postponed, undecodable, left, queuedCount) = ([], [], [], 0)
         for index in streams.indices { streams[index].startOver(state, trouble) }
     }
 
@@ -228,6 +244,7 @@ struct DeliveryMachine: Sendable {
     /// Hands out and accepts without storing it until something else could be stored, or until the next attempt.
     mutating func takeRefused(_ context: inout SyncContext) {
         isDiskRefusing = true
+        queuePostponed(context.state)
         storeAgainAt = context.nextTry(after: &diskBackoff)
     }
 

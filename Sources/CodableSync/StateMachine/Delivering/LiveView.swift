@@ -6,6 +6,8 @@ struct LiveView: Sendable {
     private var shown = RecordTable<ShownVersion>()
     /// The contents that the cloud has confirmed, by record.
     private var confirmed = RecordTable<ContentHandle>()
+    /// The records of which the loop has yet to get a change that is not the app's own.
+    private var foreign = RecordTable<Bool>()
     /// The contents that could not be decoded, by record; reads don't show them either.
     ///
     /// An edit may be decodable on top of another version.
@@ -42,12 +44,22 @@ struct LiveView: Sendable {
         for item in element { shown[item.key] = item.shown }
     }
 
+    /// Notes that the loop gets a record.
+    mutating func hand(_ key: RecordKey) { foreign[key] = nil }
+
+    /// Notes that the loop does not get these after all.
+    mutating func drop(_ keys: [RecordKey]) {
+        for key in keys { foreign[key] = true }
+    }
+
     /// Notes contents that the cloud has confirmed.
     mutating func note(_ reshown: Reshown, _ state: SyncState) {
+        let (key, record) = (reshown.key, state[reshown.key])
+        if !confirmed.isEmpty { confirmed[key] = nil }
         if reshown.isSaved {
-            confirmed[reshown.key] = state[reshown.key]?.shown?.handle
-        } else if !confirmed.isEmpty {
-            confirmed[reshown.key] = nil
+            if foreign[key] == nil { confirmed[key] = record?.shown?.handle }
+        } else if record?.isPendingOnTop != true || record?.pending?.on.isMerged == true {
+            foreign[key] = true
         }
     }
 

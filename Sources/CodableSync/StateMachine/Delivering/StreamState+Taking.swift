@@ -49,6 +49,7 @@ extension StreamState {
             return true
         case .everything(let afterReset):
             while let key = rest.first, add(key, state, trouble) { rest.removeFirst() }
+            takeLeftOut(state, trouble)
             if !handed.isEmpty { return true }
             // Before the suspects: the others are shown even if the app dies over one of these again.
             replay = afterReset ? .ending : .none
@@ -71,8 +72,22 @@ extension StreamState {
             reached = entry.number
             if isSuspect, !handed.isEmpty { break }
         }
+        takeLeftOut(state, trouble)
         // What was passed over needs no loop.
         if handed.isEmpty { accepted = max(accepted, reached) }
+    }
+
+    /// Takes what a stream of `changes` had to leave out while the disk refused to number it again.
+    private mutating func takeLeftOut(_ state: SyncState, _ trouble: DeliveryTrouble) {
+        guard kind == .changes, handed.isEmpty else { return }
+        while handed.count < Self.maximumElement, let key = queue.first {
+            queue.remove(key)
+            guard let record = state[key], let shown = record.shown, !trouble.isUndecodable(key, record)
+            else {
+                continue
+            }
+            handed.append(HandedItem(DeliveryItem(key: key, kind: .updated(shown.handle)), state))
+        }
     }
 
     private mutating func takeQueued(_ state: SyncState, _ trouble: DeliveryTrouble) {
@@ -95,6 +110,7 @@ extension StreamState {
             return false
         }
         handed.append(HandedItem(DeliveryItem(key: key, kind: kind), state))
+        if self.kind == .live { view.hand(key) }
         return true
     }
 

@@ -57,9 +57,11 @@ struct StreamState: Sendable {
     /// Changes that were passed over because their contents could not be decoded before.
     var passedOver: [RecordKey] = []
 
-    // A live stream.
-    /// Records that changed since they were last handed out.
+    /// Records that changed since a live stream last handed them out, or that had to be left out of an element while the
+    /// disk refused everything.
     var queue = RecordQueue()
+
+    // A live stream.
     /// Records that are handed out one at a time, after all others.
     var suspects = RecordQueue()
     var view = LiveView()
@@ -125,6 +127,7 @@ struct StreamState: Sendable {
     /// Drops changes from the element; the stream asks again if nothing is left of it.
     mutating func drop(_ keys: [RecordKey], isEmpty: Bool) {
         handed.removeAll { keys.contains($0.key) }
+        if self.kind == .live { view.drop(keys) }
         if isEmpty, stage == .holding { stage = .asking }
     }
 }

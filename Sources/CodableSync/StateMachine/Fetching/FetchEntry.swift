@@ -92,7 +92,7 @@ extension SyncState {
         let news = nextNews()
         change(key) { record in
             // A record that this app could never read was never shown.
-            let isNews = record.readable != nil || !record.isTooNew
+            let isNews = record.readable != nil || !record.isTooNew || record.isDeletionNews
             let former = record.readableAncestor?.handle
             record.endTooNew()
             record.server = .none

@@ -43,6 +43,10 @@ extension RecordState {
         news = nil
     }
 
+    /// Whether the app does not know that the record was deleted, although a newer version of the app may have created it
+    /// again.
+    var isDeletionNews: Bool { news?.isSaved == false && shown == nil && pending?.isDeletion != true }
+
     /// Whether a conflict made the edit that reads show, or it was made on what another device did, and the app does not
     /// know yet.
     var isPendingNews: Bool {

@@ -96,9 +96,10 @@ extension SyncState {
     private mutating func forget(_ key: RecordKey) {
         let news = nextNews()
         change(key) { record in
-            let isNews = record.readable != nil && !record.isOwnDeletion && !record.isPendingOnTop
-            // A deletion, or a model made by a conflict, that the app does not know yet.
-            let isStillNews = record.server.isDeletion || record.isPendingNews
+            let isShown = record.readable != nil && !record.isOwnDeletion && !record.isPendingOnTop
+            let isNews = isShown || record.isDeletionNews
+            // A model made by a conflict that the app does not know yet.
+            let isStillNews = record.isPendingNews
             // A pending deletion stays: another device may create the record again in the next zone.
             record.endTooNew()
             record.loseVersions()

@@ -1,0 +1,150 @@
+import RecordCoding
+import XCTest
+
+@testable import CodableSync
+
+/// What is not told at its place in the order is told later, and nothing is forgotten before.
+final class MachinePositionTests: MachineTestCase {
+    private let live: StreamID = 7
+
+    @discardableResult
+    private func request(_ stream: StreamID = 1) -> [SyncAction] {
+        machine.run(.delivery(.streamRequested(stream)))
+    }
+
+    @discardableResult
+    private func requestLive() -> [SyncAction] { machine.run(.delivery(.streamRequested(live, .live))) }
+
+    private func requestRefused(_ stream: StreamID = 1) -> [SyncAction] {
+        machine.feed(.delivery(.streamRequested(stream)))
+        return machine.failNextCommit()
+    }
+
+    private func restart() { machine = MachineHarness(state: machine.state) }
+
+    /// A stream of `changes` has asked before, and has ended.
+    private func follow() {
+        request(9)
+        machine.run(.delivery(.streamEnded(9)))
+    }
+
+    // MARK: A full disk
+
+    func testSuspectsAreToldThatTheDiskRefusedToNumber() {
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        request()
+        restart()
+        XCTAssertEqual(requestRefused().delivered, [], "they come last")
+        XCTAssertEqual(machine.run(.delivery(.storable)).delivered.map(\.name), ["A"])
+        XCTAssertEqual(request().delivered.map(\.name), ["B"])
+        request()
+        XCTAssertTrue(machine.state.untold.isEmpty)
+    }
+
+    func testADeletionIsToldThatCameBeforeTheFirstRequestCouldBeStored() {
+        machine.fetch([.init("A", 1)], token: "1")
+        XCTAssertEqual(requestRefused().delivered, [item("A", updated: 1)])
+        machine.fetch(deletions: ["A"], token: "2")
+        machine.run(.delivery(.storable))
+        XCTAssertEqual(request().delivered, [item(deleted: "A")])
+        request()
+        XCTAssertNil(machine.state["A"])
+    }
+
+    func testAnOvertakenRecordIsToldOnAFullDisk() {
+        follow()
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        XCTAssertEqual(requestRefused().delivered.count, 2)
+        machine.feed(.delivery(.loadFailed(1, ["A"], isEmpty: false)))
+        machine.failNextCommit()
+        XCTAssertEqual(machine.fireNext { $0 == .deliverRetry }.delivered, [])
+        XCTAssertEqual(requestRefused().delivered, [item("A", updated: 1)])
+        XCTAssertEqual(requestRefused().delivered, [], "once")
+    }
+
+    func testADeletionThatCannotBeForgottenStopsNothing() {
+        machine.know("A", 1)
+        request()
+        request()
+        for _ in 0..<4 { requestLive() }
+        machine.fetch(deletions: ["A"], token: "2")
+        request()
+        XCTAssertNotNil(machine.state["A"], "the live stream shows it")
+        restart()
+        machine.feed(.calls(.start))
+        machine.failNextCommit()
+        XCTAssertTrue(machine.machine.isDiskRefusing)
+        XCTAssertNotNil(machine.setupRequest, "the account is looked up")
+        machine.commitAll()
+        machine.run(.delivery(.storable))
+        XCTAssertNil(machine.state["A"])
+    }
+
+    // MARK: Deletions
+
+    func testADeletionUnderAVersionThatIsTooNewIsTold() {
+        var state = SyncState()
+        state.apply(.registered(1, "Z"))
+        let entries: [JournalEntry] = [
+            .delivering(.followed), .fetched(name: "A", KnownVersion(1)), .held([], accepted: 1),
+            .fetchedDeletion(name: "A"), .fetched(name: "A", KnownVersion(3, schema: 2)),
+        ]
+        for entry in entries { state.apply(entry) }
+        for end in [JournalEntry.fetchedDeletion(name: "A"), .zoneLost(.deleted)] {
+            var ended = state
+            ended.apply(end)
+            XCTAssertEqual(ended.undelivered("A"), .deleted, "\(end)")
+            XCTAssertEqual(ended.brokenInvariants(), [])
+        }
+    }
+
+    // MARK: What counts as saved
+
+    /// The loop has never got what the edit was made on.
+    func testARecordThatIsSavedDuringTheFirstReplayIsToldAsAnUpdate() {
+        machine.fetch((0..<201).map { .init("N\(1000 + $0)", UInt64($0) + 1) }, token: "1")
+        XCTAssertEqual(request().delivered.count, 200)
+        machine.upload("N1200", 500)
+        saveAll(from: 600)
+        XCTAssertEqual(request().delivered, [item("N1200", updated: 600)])
+        XCTAssertEqual(request().delivered, [item("N1200", saved: 600)])
+        XCTAssertEqual(request().delivered, [])
+    }
+
+    func testALiveStreamTellsAnEditOfWhatItNeverToldAsAnUpdate() {
+        machine.know("A", 1)
+        for _ in 0..<4 { requestLive() }
+        machine.fetch([.init("B", 2)], token: "2")
+        machine.fetch([.init("A", 3)], token: "3")
+        machine.upload("A", 4)
+        saveAll(from: 5)
+        XCTAssertEqual(requestLive().delivered, [item("A", updated: 5)])
+        machine.upload("A", 6)
+        saveAll(from: 7)
+        XCTAssertEqual(requestLive().delivered, [item("A", saved: 7)], "the loop has what it was made on")
+    }
+
+    // MARK: Streams that end
+
+    func testAnElementThatIsTakenAgainAndAgainIsHeldOnce() {
+        follow()
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        for stream in 10..<15 as Range<StreamID> {
+            XCTAssertEqual(request(stream).delivered.count, 2)
+            machine.run(.delivery(.streamEnded(stream)))
+        }
+        XCTAssertEqual(machine.state.streams.elements.map(\.keys), [["A", "B"]])
+    }
+
+    /// What it left out has got its new number, whatever else is in the turn.
+    func testAStreamThatEndsIsNotPastWhatItLeftOut() {
+        follow()
+        machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
+        request()
+        machine.feed(.delivery(.loadFailed(1, ["A"], isEmpty: false)))
+        machine.feed(.delivery(.streamRequested(1)))
+        machine.feed(.delivery(.streamEnded(1)))
+        machine.commitAll()
+        XCTAssertEqual(machine.state.untoldNames, ["A"])
+    }
+}
