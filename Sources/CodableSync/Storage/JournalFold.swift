@@ -81,7 +81,14 @@ struct JournalFold {
         lastHandle = max(lastHandle, line.lastHandle)
         try use(line.highestHandle)
         places += line.places
+        let wasRemoved = state.summary.signOut == .removed
         state.apply(row: line.row)
+        if !wasRemoved, state.summary.signOut == .removed,
+            LogFileName(identifier: position.file).kind != .snapshot
+        {
+            // Also if only replaced contents of edits are to be removed.
+            state.noteGone()
+        }
         state.forgetWhatChanged()
         keepOwner()
         return line.problems

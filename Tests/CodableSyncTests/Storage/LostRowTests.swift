@@ -90,6 +90,36 @@ final class LostRowTests: XCTestCase {
         XCTAssertEqual(state["a"]?.sent, [])
     }
 
+    /// The journal has contents of edits that were replaced before.
+    func testARemovalOfNoRecordIsMadeUpForToo() throws {
+        try store(
+            .claimed(by: "alice"),
+            .fetched(name: "a", KnownVersion(1)),
+            edit(2, base: 1),
+            edit(3, base: 1)
+        )
+        try store(.account(.signedOut(removing: true)))
+        let opened = try open()
+        XCTAssertNotNil(opened.state["a"])
+        XCTAssertTrue(opened.state.hasGoneRecords)
+        states.note(opened)
+        try opened.store.compact()
+        opened.store.close()
+        XCTAssertFalse(try open().state.hasGoneRecords)
+    }
+
+    /// The next zone has another history.
+    func testTheNewestVersionOfALostZoneIsForgotten() throws {
+        let version = KnownVersion(changeTag: "t9", handle: 1, hash: 1, modified: JournalSamples.date)
+        let opened = try open()
+        let entries: [JournalEntry] = [.registered(1, "Z"), .zoneReady, .fetched(name: "a", version)]
+        for entry in entries { try states.put(entry, in: opened.store) }
+        XCTAssertEqual(try open().state.newestKnown?.changeTag, "t9")
+        for entry in [JournalEntry.zoneLost(.deleted), .zoneReady] { try states.put(entry, in: opened.store) }
+        opened.store.close()
+        XCTAssertNil(try open().state.newestKnown)
+    }
+
     /// Otherwise each opening would rewrite all files.
     func testRemovedRecordsAreInTheFilesOnlyUntilTheNextSnapshot() throws {
         try store(

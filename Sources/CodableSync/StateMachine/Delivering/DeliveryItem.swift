@@ -42,6 +42,8 @@ struct HandedItem: Sendable, RecordKeyed {
     var shown: ShownVersion?
     /// The number of the change; 0 if it has none.
     var number: UInt64
+    /// Whether a live stream tells a change that is not the app's own.
+    var isForeign = false
 
     init(_ item: DeliveryItem, _ state: SyncState) {
         self.item = item

@@ -44,12 +44,20 @@ struct LiveView: Sendable {
         for item in element { shown[item.key] = item.shown }
     }
 
-    /// Notes that the loop gets a record.
-    mutating func hand(_ key: RecordKey) { foreign[key] = nil }
+    /// Notes that the loop gets a record, or shows it as reads do.
+    ///
+    /// - Returns: Whether that includes a change that is not the app's own.
+    @discardableResult
+    mutating func hand(_ key: RecordKey) -> Bool {
+        defer { foreign[key] = nil }
+        return foreign[key] != nil
+    }
 
-    /// Notes that the loop does not get these after all.
-    mutating func drop(_ keys: [RecordKey]) {
-        for key in keys { foreign[key] = true }
+    /// Notes that the loop does not get a record after all.
+    mutating func drop(_ item: HandedItem) {
+        guard item.isForeign else { return }
+        foreign[item.key] = true
+        confirmed[item.key] = nil
     }
 
     /// Notes contents that the cloud has confirmed.

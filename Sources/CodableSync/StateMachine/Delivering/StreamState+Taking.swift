@@ -103,14 +103,18 @@ extension StreamState {
     /// - Returns: Whether it need not be met again: it is in the element, or there is nothing to tell.
     private mutating func add(_ key: RecordKey, _ state: SyncState, _ trouble: DeliveryTrouble) -> Bool {
         if isPassedOver(key, state, trouble) { passedOver.append(key) }
-        guard let kind = self.kind(of: key, state, trouble) else { return true }
+        guard let kind = self.kind(of: key, state, trouble) else {
+            if !trouble.suspects.contains(key) { view.hand(key) }
+            return true
+        }
         if let first = handed.first,
             handed.count == Self.maximumElement || !first.item.kind.isSameKind(as: kind)
         {
             return false
         }
-        handed.append(HandedItem(DeliveryItem(key: key, kind: kind), state))
-        if self.kind == .live { view.hand(key) }
+        var item = HandedItem(DeliveryItem(key: key, kind: kind), state)
+        item.isForeign = view.hand(key)
+        handed.append(item)
         return true
     }
 

@@ -126,8 +126,8 @@ struct StreamState: Sendable {
 
     /// Drops changes from the element; the stream asks again if nothing is left of it.
     mutating func drop(_ keys: [RecordKey], isEmpty: Bool) {
+        for item in handed where keys.contains(item.key) { view.drop(item) }
         handed.removeAll { keys.contains($0.key) }
-        if self.kind == .live { view.drop(keys) }
         if isEmpty, stage == .holding { stage = .asking }
     }
 }

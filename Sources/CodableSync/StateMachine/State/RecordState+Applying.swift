@@ -13,7 +13,7 @@ extension RecordState {
 
     /// Records that the server has saved what was sent.
     ///
-    /// - Returns: Whether it is told as saved.
+    /// - Returns: Whether reads show what was saved, so that a live stream tells it as such.
     mutating func confirm(
         _ sent: ContentHandle,
         as version: KnownVersion,
@@ -48,7 +48,7 @@ extension RecordState {
             // What was merged is now in the cloud's version.
             if pending.on.sides.isEmpty { self.pending?.on.isMerged = false }
         }
-        return isAnswered && !isOvertaken && !isUpdate
+        return isAnswered && !isOvertaken
     }
 
     /// Applies the resolution of a conflict with the cloud's latest version.

@@ -141,23 +141,27 @@ extension SyncState {
 
     mutating func applyReadable(_ readable: ReadableSchema) {
         let former = schema(of: readable.type)
-        let isRaised = readable.version > (former?.version ?? .first)
         changeSummary { summary in
             summary.schemas.removeAll { $0.type == readable.type }
             if !readable.isDefault { summary.schemas.append(readable) }
         }
-        judgeAgain(readable, onlyTooNew: isRaised)
+        for key in keysToJudge(readable, after: former) {
+            let news = nextNews()
+            change(key) { $0.judge(isTooNew: !$0.isTooNew, news) }
+        }
     }
 
-    /// Adjusts the records of a type to what the app can read of it.
+    /// The records of a type that an app which can read this judges otherwise than the one before.
     ///
     /// An update of the app concerns only the records that were too new.
-    private mutating func judgeAgain(_ readable: ReadableSchema, onlyTooNew: Bool) {
-        let keys = onlyTooNew ? tooNewQueue.keys.sorted() : sortedKeys(of: readable.type)
-        for key in keys where recordType(of: key) == readable.type {
-            guard let record = self[key], record.isTooNew != record.isTooNew(for: readable) else { continue }
-            let news = nextNews()
-            change(key) { $0.judge(isTooNew: !record.isTooNew, news) }
+    ///
+    /// Complexity: O(n log n) in them, or in all records of the type after a downgrade.
+    func keysToJudge(_ readable: ReadableSchema, after former: ReadableSchema?) -> [RecordKey] {
+        let isRaised = readable.version >= (former?.version ?? .first)
+        let keys = isRaised ? tooNewQueue.keys.sorted() : sortedKeys(of: readable.type)
+        return keys.filter { key in
+            guard let record = self[key], recordType(of: key) == readable.type else { return false }
+            return record.isTooNew != record.isTooNew(for: readable)
         }
     }
 }

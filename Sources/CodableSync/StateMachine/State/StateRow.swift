@@ -72,6 +72,9 @@ extension SyncState {
                 former = zone
                 former.zoneID = zoneID
             }
+            // The versions of a zone that was lost are those of another history.
+            let isLost = [.unknown, .unreadable].contains(zone.stage)
+            if isLost, knownCount(in: number) == 0 { forgetNewest(in: number) }
         case .record(let key, let type, let record): apply(record: record, of: type, at: key)
         case .note(let note): keep(note)
         }
@@ -81,8 +84,9 @@ extension SyncState {
         let former = self.summary
         changeSummary { $0 = summary }
         for schema in summary.schemas where !former.schemas.contains(schema) {
+            let before = former.schemas.first { $0.type == schema.type }
             // Only damage takes the rows that follow for each of them.
-            for key in sortedKeys(of: schema.type) {
+            for key in keysToJudge(schema, after: before) {
                 change(key) { $0.mark(isTooNew: $0.isTooNew(for: schema)) }
             }
         }

@@ -209,9 +209,11 @@ package struct SyncState: Sendable {
         if isNow { queue.append(key) } else { queue.remove(key) }
     }
 
+    mutating func forgetNewest(in zone: ZoneNumber) { newest[zone] = nil }
+
     /// Forgets the newest known version of a zone, since the next zone may have another history.
     mutating func forgetNewestKnown(in zone: ZoneNumber) {
-        newest[zone] = nil
+        forgetNewest(in: zone)
         changeZone(zone) { $0.unfetched = [] }
     }
 

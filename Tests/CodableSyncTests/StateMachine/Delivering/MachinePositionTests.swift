@@ -124,6 +124,50 @@ final class MachinePositionTests: MachineTestCase {
         XCTAssertEqual(requestLive().delivered, [item("A", saved: 7)], "the loop has what it was made on")
     }
 
+    /// What it did not get of another device is told with the edit on top of it.
+    func testALiveStreamTellsAnEditOfWhatWasOvertakenAsAnUpdate() {
+        machine.know("A", 1)
+        for _ in 0..<4 { requestLive() }
+        XCTAssertEqual(machine.fetch([.init("A", 3)], token: "3").delivered, [item("A", updated: 3)])
+        machine.upload("A", 4)
+        saveAll(from: 5)
+        let next = machine.run(.delivery(.overtaken(live, ["A"], isEmpty: true)))
+        XCTAssertEqual(next.delivered, [item("A", updated: 5)])
+    }
+
+    func testALiveStreamTellsAnOvertakenEditAsSaved() {
+        machine.know("A", 1)
+        for _ in 0..<4 { requestLive() }
+        XCTAssertEqual(machine.upload("A", 4).delivered, [item("A", updated: 4)])
+        saveAll(from: 5)
+        let next = machine.run(.delivery(.overtaken(live, ["A"], isEmpty: true)))
+        XCTAssertEqual(next.delivered, [item("A", saved: 5)])
+    }
+
+    func testWhatALiveStreamTellsAsSavedDoesNotDependOnChanges() {
+        follow()
+        for _ in 0..<3 { requestLive() }
+        machine.fetch([.init("A", 2)], token: "2")
+        requestLive()
+        machine.upload("A", 4)
+        requestLive()
+        XCTAssertEqual(saveAll(from: 5).delivered, [item("A", saved: 5)])
+    }
+
+    func testAnEditThatWasDiscardedUnseenLeavesNoTrace() {
+        machine.know("A", 1)
+        for _ in 0..<4 { requestLive() }
+        machine.fetch([.init("B", 2)], token: "2")
+        machine.upload("A", 3)
+        machine.answerSend { _ in .failed(CloudError(.invalidArguments)) }
+        machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
+        XCTAssertEqual(requestLive().delivered, [])
+        XCTAssertEqual(machine.fetch([.init("C", 4)], token: "4").delivered, [item("C", updated: 4)])
+        machine.upload("A", 5)
+        saveAll(from: 6)
+        XCTAssertEqual(requestLive().delivered, [item("A", saved: 6)])
+    }
+
     // MARK: Streams that end
 
     func testAnElementThatIsTakenAgainAndAgainIsHeldOnce() {
