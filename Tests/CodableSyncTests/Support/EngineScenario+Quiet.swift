@@ -89,7 +89,7 @@ extension SyncError {
 
 /// Values of a core that tests wait for.
 extension SyncCore {
-    /// The number of records left to deliver, also if nobody has asked yet.
+    /// The number of records left to deliver, even before the first request.
     var undeliveredCount: Int {
         guard let machine else { return 0 }
         let state = machine.state

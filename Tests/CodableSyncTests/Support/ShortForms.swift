@@ -191,6 +191,12 @@ extension StreamState {
 }
 
 extension StreamRow {
+    init(elements: [Element], suspects: [RecordKey]) {
+        self.init()
+        self.elements = elements
+        self.suspects = suspects
+    }
+
     var holdsNothing: Bool { elements.isEmpty && suspects.isEmpty }
 }
 

@@ -22,7 +22,7 @@ struct DeliveryMachine: Sendable {
     var isRowStale = false
     /// Whether suspects must come behind all other changes.
     var mustPostponeSuspects: Bool
-    /// Whether there may be deletions that nobody has to be told of any more.
+    /// Whether some deletions in the state may already be known to every stream.
     var mustCheckDeletions = true
     /// Whether the last write failed of what streams hold and accept, and nothing was stored since.
     var isDiskRefusing = false
@@ -211,7 +211,7 @@ struct DeliveryMachine: Sendable {
     /// A stream is reported as stalled if this many changes arrive while it holds an element.
     private static var stallingCount: Int { 1000 }
 
-    /// Forgets deletions that nobody has to be told of any more: streams of `changes` are past them or never were, and
+    /// Forgets deletions that every stream has told: those of `changes` are past them, or none ever made a request, and
     /// no live stream shows the record.
     mutating func forgetDeletions(_ keys: [RecordKey], _ context: inout SyncContext) {
         let state = context.state

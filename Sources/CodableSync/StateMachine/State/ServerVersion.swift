@@ -49,7 +49,7 @@ package enum ServerVersion: Equatable, Sendable {
     /// The version that was deleted.
     var deleted: ContentHandle? { if case .deleted(let version) = self { version } else { nil } }
 
-    /// Ends that the app must be told of a deletion.
+    /// Forgets a deletion, because the app knows of it.
     mutating func endDeletion() {
         if isDeletion { self = .none }
     }

@@ -34,11 +34,6 @@ package struct StreamRow: Equatable, Sendable {
 
     package init() {}
 
-    package init(elements: [Element], suspects: [RecordKey]) {
-        self.elements = elements
-        self.suspects = suspects
-    }
-
     /// All records that may have ended the process, the most suspicious last.
     package var allSuspects: [RecordKey] {
         let alone = elements.filter { $0.keys.count == 1 }.flatMap(\.keys)
