@@ -8,6 +8,14 @@ extension JSONReader {
         return signOut
     }
 
+    mutating func untoldSwitch() throws -> UntoldSwitch {
+        var untold = UntoldSwitch()
+        try members { json, key in
+            if key == "from" { untold.from = try json.string() } else { try json.skipValue() }
+        }
+        return untold
+    }
+
     mutating func identity() throws -> StateIdentity {
         var identity = StateIdentity(cloud: "", scope: "", container: nil, zone: "", recordType: "")
         try members { json, key in try json.identityMember(key, of: &identity) }
@@ -79,6 +87,8 @@ extension JSONReader {
             case "schemas": summary.schemas = try json.rows { try $0.readableSchema() }
             case "identity": summary.identity = try json.identity()
             case "user": summary.user = try json.string()
+            case "switches": summary.switchCount = try json.counter()
+            case "untoldSwitch": summary.untoldSwitch = try json.untoldSwitch()
             case "signOut": summary.signOut = try json.signOut()
             case "followed": summary.isFollowed = try json.bool()
             default: try json.skipValue()

@@ -7,7 +7,7 @@ import RecordCoding
 package final class JSONStateStore: StateStore {
     private static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
-    package static var version: UInt64 { 6 }
+    package static var version: UInt64 { 7 }
     /// The default minimum size for a compaction.
     package static var compactionSize: UInt64 { 4 << 20 }
 
@@ -28,7 +28,7 @@ package final class JSONStateStore: StateStore {
 
     let log: JSONLog
     let compactionSize: UInt64
-    /// The label of new files.
+    /// The label of the newest file.
     private let label: Locked<StateLabel>
     let index: Locked<ContentIndex>
     /// What the lines so far give; held while lines are appended, and while a compaction begins.
@@ -57,8 +57,7 @@ package final class JSONStateStore: StateStore {
     ///   - directory: The directory of the journal; it is created if it is missing.
     ///   - fileSystem: The file system.
     ///   - identity: What the journal must belong to; `nil` accepts any identity.
-    ///   - user: The expected user, if known: files of another user next to this user's files count as
-    ///     damage.
+    ///   - user: Whose the state is if it is new; `nil` if nobody's.
     ///   - compactionSize: The size from which the files are compacted if that saves enough space.
     ///   - newLog: Draws the random number of a new log.
     /// - Returns: The store, the state, and the findings.
@@ -69,28 +68,24 @@ package final class JSONStateStore: StateStore {
         identity: StateIdentity? = nil,
         user: String? = nil,
         compactionSize: UInt64 = JSONStateStore.compactionSize,
-        newLog: @escaping () -> UInt64 = LogMembership.anyNumber
+        newLog: () -> UInt64 = JSONLog.anyNumber
     ) throws -> Opened {
+        try label(in: directory, fileSystem)?.check(identity)
         var fold = JournalFold(identity: identity)
-        // A new log is created for this user; an existing log names its own user.
-        var label = StateLabel(identity: identity, user: user)
-        let membership = LogMembership(newLog: newLog) { headers in
-            let judged = try StateMembership(identity: identity, expectedUser: user).judge(headers)
-            label = judged.label
-            fold = JournalFold(owner: label.user, identity: identity)
-            return judged.foreignFiles
-        } label: {
-            label.identity = label.identity ?? fold.state.summary.identity
-            label.user = fold.state.summary.user ?? label.user
-            return label.encoded
-        }
+        var label = StateLabel()
         var (log, recovery) = try JSONLog.open(
             directory: directory,
             fileSystem: fileSystem,
             format: format,
             version: version,
             oldestVersion: version,
-            membership: membership
+            newLog: newLog(),
+            label: { found in
+                fold.adoptSettled()
+                let new = StateLabel(identity: identity, user: user)
+                label = fold.adopt(found.map { StateLabel($0) ?? StateLabel() } ?? new)
+                return label.encoded
+            }
         ) { line, position in
             do {
                 let problems = try fold.take(line, at: position)
@@ -105,7 +100,6 @@ package final class JSONStateStore: StateStore {
                 throw (error as? UnreadableLine) ?? UnreadableLine(reason)
             }
         }
-        fold.adoptSettled()
         var index = fold.index(behind: log.rear)
         // What exists nowhere else is checked now, other contents when they are read.
         for position in recovery.isDamaged ? [] : fold.positionsOfEdits(in: index) {
@@ -131,6 +125,26 @@ package final class JSONStateStore: StateStore {
             repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : [],
             lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
         )
+    }
+
+    /// Reads whose the state in a directory is, without opening it.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the journal.
+    ///   - fileSystem: The file system.
+    /// - Returns: The label, nobody's if there is no state; `nil` if it is damaged.
+    /// - Throws: `FileError`, or `LogError` for a state of another version.
+    static func label(in directory: String, _ fileSystem: any FileSystem) throws -> StateLabel? {
+        let newest = try JSONLog.newestLabel(
+            in: directory,
+            fileSystem,
+            format: format,
+            versions: version...version
+        )
+        switch newest {
+        case .none: return StateLabel()
+        case .some(let label): return label.flatMap { StateLabel($0) }
+        }
     }
 
     /// Finds out which contents of the snapshot are left, since there is damage.
@@ -170,7 +184,7 @@ package final class JSONStateStore: StateStore {
                 if let record = contents[handle] { try group.append(JournalLine.make(handle, record)) }
             }
             try stored.withLock { stored in
-                let positions = try log.commit(group, flush: batch.flush)
+                let positions = try commit(group, StateLabel(state.summary), flush: batch.flush)
                 index.withLock { index in
                     for (handle, position) in zip(handles, positions.suffix(handles.count)) {
                         index[handle] = position
@@ -178,7 +192,6 @@ package final class JSONStateStore: StateStore {
                 }
                 stored = StoredState(state: state, lastHandle: max(stored.lastHandle, last.number))
             }
-            relabel(after: batch.rows)
         } catch let failure as JournalFailure {
             throw failure
         } catch let error as FileError {
@@ -191,16 +204,13 @@ package final class JSONStateStore: StateStore {
         }
     }
 
-    /// Puts the owner into the headers of later files.
-    private func relabel(after rows: [StateRow]) {
-        for case .summary(let summary) in rows {
-            let encoded = label.withLock { label -> [UInt8]? in
-                let former = label
-                label.identity = label.identity ?? summary.identity
-                label.user = label.user ?? summary.user
-                return label == former ? nil : label.encoded
-            }
-            if let encoded { log.relabel(encoded) }
+    /// Writes a group; one that changes whose the state is begins a new file, whose header says so.
+    private func commit(_ group: LogGroup, _ label: StateLabel, flush: Bool) throws -> [LogPosition] {
+        try self.label.withLock { current in
+            if label == current { return try log.commit(group, flush: flush) }
+            let positions = try log.commit(group, labelling: label.encoded)
+            current = label
+            return positions
         }
     }
 

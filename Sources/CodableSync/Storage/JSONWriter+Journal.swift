@@ -260,6 +260,13 @@ extension JSONWriter {
             self.identity(identity)
         }
         member("user", summary.user)
+        member("switches", summary.switchCount)
+        if let untold = summary.untoldSwitch {
+            key("untoldSwitch")
+            beginObject()
+            member("from", untold.from)
+            endObject()
+        }
         member("signOut", summary.signOut?.rawValue)
     }
 

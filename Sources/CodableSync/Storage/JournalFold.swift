@@ -25,22 +25,14 @@ struct JournalFold {
     private var isRearRead = false
     private(set) var lastHandle: UInt64 = 0
 
-    /// The user in the headers of the files, if any.
-    private let owner: String?
     /// What the state must belong to; `nil` if anything is allowed.
     private let identity: StateIdentity?
-    /// A file in which another user has claimed the state, so that the rest of it is that user's.
-    private var foreignFile: UInt32?
 
     /// Creates an empty fold.
     ///
-    /// - Parameters:
-    ///   - owner: The user in the headers of the files, if any.
-    ///   - identity: What the state must belong to; `nil` if anything is allowed.
-    init(owner: String? = nil, identity: StateIdentity? = nil) {
-        self.owner = owner
+    /// - Parameter identity: What the state must belong to; `nil` if anything is allowed.
+    init(identity: StateIdentity? = nil) {
         self.identity = identity
-        keepOwner()
     }
 
     /// Applies a line.
@@ -50,7 +42,6 @@ struct JournalFold {
     ///   something else.
     mutating func take(_ line: UnsafeRawBufferPointer, at position: LogPosition) throws -> [String] {
         if let handle = JournalLine.handle(of: line) {
-            try checkFile(position)
             // Contents are written only once, so a repetition is a line that was copied to another place.
             guard positions[handle] == nil else {
                 throw JournalLineError.malformed("it repeats contents \(handle.number), which came before")
@@ -60,7 +51,7 @@ struct JournalFold {
             positions[handle] = position
             return []
         }
-        if foreignFile != position.file, LogFileName(identifier: position.file).kind == .snapshot {
+        if LogFileName(identifier: position.file).kind == .snapshot {
             if let row = settled.take(
                 line,
                 upTo: lastHandle + Self.longestJump,
@@ -74,9 +65,7 @@ struct JournalFold {
             adoptSettled()
         }
         let line = try JournalLine.parse(Array(line))
-        try checkOwner(line.row, at: position)
-        // Not of a line that is left out.
-        try checkIdentity(line.row)
+        if case .summary(let summary) = line.row { try StateLabel(summary).check(identity) }
         // A snapshot's summary has no line before it.
         lastHandle = max(lastHandle, line.lastHandle)
         try use(line.highestHandle)
@@ -90,7 +79,6 @@ struct JournalFold {
             state.noteGone()
         }
         state.forgetWhatChanged()
-        keepOwner()
         return line.problems
     }
 
@@ -100,6 +88,20 @@ struct JournalFold {
         let rows = settled
         settled = SnapshotRowsBuilder()
         state.adopt(types: rows.types, zones: rows.zones) { rows.rows($0) }
+    }
+
+    /// Takes from the label what the lines do not say, because the log is new or they are damaged.
+    ///
+    /// - Returns: The label of new files.
+    mutating func adopt(_ label: StateLabel) -> StateLabel {
+        state.changeSummary { summary in
+            summary.user = summary.user ?? label.user
+            summary.switchCount = max(summary.switchCount, label.switchCount)
+        }
+        state.forgetWhatChanged()
+        var whole = StateLabel(state.summary)
+        whole.identity = whole.identity ?? label.identity
+        return whole
     }
 
     private mutating func use(_ handle: UInt64) throws(JournalLineError) {
@@ -112,8 +114,7 @@ struct JournalFold {
     /// Takes contents from behind the groups of a snapshot, if they are whole.
     mutating func takeFromRear(_ line: UnsafeRawBufferPointer, at position: LogPosition) {
         isRearRead = true
-        guard foreignFile != position.file, JournalLine.isWhole(line),
-            let handle = JournalLine.handle(of: line), positions[handle] == nil
+        guard JournalLine.isWhole(line), let handle = JournalLine.handle(of: line), positions[handle] == nil
         else { return }
         positions[handle] = position
         lastHandle = max(lastHandle, handle.number)
@@ -153,36 +154,6 @@ struct JournalFold {
 
     /// Whether contents are stored; only after damage.
     func isStored(_ handle: ContentHandle) -> Bool { positions[handle] != nil }
-
-    private func checkIdentity(_ row: StateRow) throws {
-        guard case .summary(let summary) = row, let identity,
-            let difference = summary.identity?.firstDifference(from: identity)
-        else { return }
-        throw ForeignState(difference: difference.inWords)
-    }
-
-    /// Refuses a file of another user whose header cannot be read.
-    private mutating func checkOwner(
-        _ row: StateRow,
-        at position: LogPosition
-    ) throws(JournalLineError) {
-        if case .summary(let summary) = row, let user = summary.user, let owner = state.summary.user,
-            !owner.isIdentical(to: user)
-        {
-            foreignFile = position.file
-        }
-        try checkFile(position)
-    }
-
-    private func checkFile(_ position: LogPosition) throws(JournalLineError) {
-        if foreignFile == position.file { throw .malformed("it says that the state is another user's") }
-    }
-
-    /// Sets the owner from the headers, if a snapshot is older than the claim.
-    private mutating func keepOwner() {
-        guard let owner, state.summary.user == nil else { return }
-        state.changeSummary { $0.user = owner }
-    }
 
     /// The largest plausible gap between handles, which are consecutive; a larger one is damage.
     private static var longestJump: UInt64 { 1 << 48 }

@@ -1,15 +1,13 @@
 import Dispatch
 import RecordCoding
 
-import struct Foundation.Date
 import class Foundation.ProcessInfo
 import class Foundation.Thread
 
 /// The engine's directory, with a lock for its one owner and a state for each user.
 ///
-/// It contains `lock`; `users/1/`, `users/2/` …, each with a journal that identifies its user and what it
-/// belongs to; and `users.json`, which names the user whose state was opened last. That file is an index: if
-/// it is wrong, lost or damaged, it is restored from the journals.
+/// It contains `lock` and `users/1/`, `users/2/` …, each with a log whose header says whose it is and at which switch
+/// of users it was entered. The one that was entered last is the current one; nothing else says so.
 package final class StateDirectory: Sendable {
     /// Why a directory cannot be used.
     package enum Failure: Error, Equatable {
@@ -26,23 +24,14 @@ package final class StateDirectory: Sendable {
     package static let firstNumber: Int64 = 1
 
     let path: String
-    let fileSystem: any FileSystem
+    private let fileSystem: any FileSystem
     private let identity: StateIdentity
     private let compactionSize: UInt64
     private let place: DirectoriesInRelease.Place
     private let newLog: @Sendable (String) -> UInt64
     private let lock: any FileLock
-    let users: Locked<[StateUser]>
-    /// The numbers of directories whose owners were read from their journals.
-    let readNumbers = Locked<Set<Int64>>([])
-    /// The switch to the last known user, until the app is notified of it.
-    private let notice: Locked<PendingSwitchNotice?>
-    /// Why the index had to be restored from the journals, if so.
-    private let indexDamage: Locked<String?>
-    /// See ``takeFollowerDoubt()``.
-    let followerDoubt = Locked(false)
 
-    /// Locks a directory and reads its index.
+    /// Creates and locks a directory.
     ///
     /// - Parameters:
     ///   - path: The directory; it is created if it is missing.
@@ -58,7 +47,7 @@ package final class StateDirectory: Sendable {
         identity: StateIdentity,
         fileSystem: any FileSystem,
         compactionSize: UInt64 = JSONStateStore.compactionSize,
-        newLog: @escaping @Sendable (String) -> UInt64 = { _ in LogMembership.anyNumber() },
+        newLog: @escaping @Sendable (String) -> UInt64 = { _ in JSONLog.anyNumber() },
         releaseTimeout: DispatchTimeInterval = .seconds(20)
     ) throws {
         self.newLog = newLog
@@ -72,15 +61,6 @@ package final class StateDirectory: Sendable {
             lock = try Self.lock(path, place, fileSystem, releaseTimeout)
         } catch {
             throw Failure(error, in: path)
-        }
-        do {
-            let index = try UserIndex.read(from: path, fileSystem)
-            users = Locked(index.users)
-            notice = Locked(index.notice)
-            indexDamage = Locked(index.damage)
-        } catch {
-            lock.release()
-            throw error
         }
     }
 
@@ -134,133 +114,82 @@ package final class StateDirectory: Sendable {
         DirectoriesInRelease.shared.end(place)
     }
 
-    /// Returns, only once, why the index had to be restored from the journals.
-    package func takeIndexDamage() -> String? {
-        indexDamage.withLock { damage in
-            defer { damage = nil }
-            return damage
-        }
-    }
-
     // MARK: Opening
 
-    /// Opens the state of the last known user, or the one that no user has claimed yet.
+    /// Opens the state that was entered last, or the one that no user has claimed yet.
     ///
     /// - Returns: The store and the state.
     /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created.
     package func openLast() throws -> JSONStateStore.Opened {
-        let isIndexMissing = users.withLock { $0.isEmpty }
-        if isIndexMissing { try findUsers() }
-        let last = users.withLock { $0.first } ?? StateUser(number: Self.firstNumber)
-        let opened = try open(last)
-        if let owner = opened.state.summary.user, let name = last.name, !owner.isIdentical(to: name) {
-            // The directory was swapped with another user's, which must not be shown to the last user.
-            opened.store.close()
-            learn(StateUser(number: last.number, name: owner))
-            let theirs = try open(for: name, leaving: nil)
-            doubtFollower(of: opened, theirs)
-            return theirs
+        let numbers = try numbersOnDisk()
+        if numbers.count <= 1 { return try open(numbers.first ?? Self.firstNumber) }
+        let labels = try labels()
+        let readable = labels.compactMap { entry in entry.known.map { (number: entry.number, label: $0) } }
+        let last = readable.max { first, second in
+            (first.label.switchCount, second.number) < (second.label.switchCount, first.number)
         }
-        learn(StateUser(number: last.number, name: opened.state.summary.user ?? last.name))
-        if isIndexMissing { renewIndex(isOwned: opened.state.summary.user != nil) }
-        guard opened.state.summary.user == nil, let name = last.name else { return opened }
-        return try claimed(opened, by: name)
+        guard let last else { return try open(numbers[0]) }
+        var opened = try open(last.number)
+        if readable.count < labels.count, opened.state.summary.isFollowed {
+            // A state that cannot be read blocks no other user, and may be the one whose changes the app has.
+            try opened.appendOrClose([.delivering(.startedOver)])
+        }
+        return opened
     }
 
-    /// Opens or creates the state of a user; the last known user stays the same until ``commit(_:)``.
+    /// Opens or creates the state of a user, which does not become the current one.
     ///
     /// - Parameters:
-    ///   - name: The user record name.
-    ///   - former: The state that is open, if any, with its current owner.
+    ///   - user: The user record name.
+    ///   - open: The number of the state that is open, if any.
     /// - Returns: The store and the state, which belongs to that user.
-    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created.
-    package func open(for name: String, leaving former: StateUser?) throws -> JSONStateStore.Opened {
-        if let former { learn(former) }
-        while true {
-            let known = knownUser(name, except: former?.number)
-            if known == nil, try learnOwners(except: former?.number) { continue }
-            let user =
-                known ?? StateUser(number: Self.unused(users.withLock { $0.map(\.number) }), name: name)
-            let opened = try open(user)
-            // The journal names its owner; the index may have been lost or restored from a backup.
-            guard let owner = opened.state.summary.user, !owner.isIdentical(to: name) else {
-                let isTheirs = opened.state.summary.user != nil && opened.state.summary.signOut == nil
-                return isTheirs ? opened : try claimed(opened, by: name)
-            }
-            opened.store.close()
-            learn(StateUser(number: user.number, name: owner))
+    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created. If it cannot be read whose
+    ///   a state is, no new one is created, since that one may be the user's.
+    package func open(for user: String, beside open: Int64? = nil) throws -> JSONStateStore.Opened {
+        let labels = try labels(except: open)
+        var number = labels.first { $0.known?.user?.isIdentical(to: user) == true }?.number
+        if number == nil {
+            for entry in labels { _ = try entry.label.get() }
+            number = Self.unused(labels.map(\.number) + [open].compactMap { $0 })
         }
+        var opened = try self.open(number ?? Self.firstNumber, for: user)
+        if opened.state.summary.signOut != nil { try opened.appendOrClose([.account(.claimed(by: user))]) }
+        return opened
     }
 
-    /// The known directory of a user, or one that no user has claimed.
-    private func knownUser(_ name: String, except number: Int64?) -> StateUser? {
-        users.withLock { users in
-            users.first { $0.name?.isIdentical(to: name) == true && $0.number != number }
-                ?? users.first { $0.name == nil && $0.number != number }
-        }
-    }
-
-    /// Records a user as the last known one, by replacing one file in one step.
+    /// Whose each state is, in the order of their numbers.
     ///
-    /// - Parameters:
-    ///   - name: The user record name.
-    ///   - number: The number of the user's directory.
-    ///   - notice: The switch to report to the app, now or after the next opening.
-    /// - Throws: ``Failure`` if the file could not be stored.
-    package func commit(_ name: String, number: Int64, telling notice: PendingSwitchNotice? = nil) throws {
-        let others = users.withLock { $0.filter { $0.number != number } }
-        let committed = [StateUser(number: number, name: name)] + others
+    /// - Parameter open: The number of a state that is open, which is left out.
+    /// - Returns: The numbers, each with its label, or why that cannot be read.
+    /// - Throws: ``Failure`` if the directory cannot be read.
+    private func labels(except open: Int64? = nil) throws -> [NumberedLabel] {
+        try numbersOnDisk().filter { $0 != open }.map { number in
+            NumberedLabel(number: number, label: Result { try label(of: number) })
+        }
+    }
+
+    private struct NumberedLabel {
+        var number: Int64
+        var label: Result<StateLabel, any Error>
+
+        var known: StateLabel? {
+            if case .success(let label) = label { label } else { nil }
+        }
+    }
+
+    private func label(of number: Int64) throws -> StateLabel {
         do {
-            try UserIndex.write(committed, notice, to: path, fileSystem)
+            if let label = try JSONStateStore.label(in: directory(number), fileSystem) { return label }
         } catch {
-            throw Failure(error, in: path)
+            throw Failure(error, in: directory(number))
         }
-        users.withLock { $0 = committed }
-        self.notice.withLock { $0 = notice }
+        // The header is damaged; the rows say the same.
+        let opened = try self.open(number)
+        opened.store.close()
+        return StateLabel(opened.state.summary)
     }
 
-    /// The switch that led to the last known user, if the app was not notified of it yet.
-    package var pendingSwitchNotice: PendingSwitchNotice? { notice.withLock { $0 } }
-
-    /// Removes the notice of a switch that was reported to the app.
-    ///
-    /// If that fails, the app is notified again after the next opening. Called on the journal's queue, whose
-    /// work is done before the next switch is written.
-    package func forgetPendingSwitchNotice() {
-        guard pendingSwitchNotice != nil else { return }
-        do {
-            try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
-            notice.withLock { $0 = nil }
-        } catch {
-            // Reporting the switch twice is better than never.
-        }
-    }
-
-    /// Writes the index again, as a second source for the owners in case a journal gets damaged.
-    private func renewIndex(isOwned: Bool) {
-        do {
-            if isOwned {
-                try UserIndex.write(users.withLock { $0 }, to: path, fileSystem)
-            } else if indexDamage.withLock({ $0 != nil }) {
-                try UserIndex.remove(from: path, fileSystem)
-            }
-        } catch {
-            // The journals have the same information, and the next opening tries again.
-        }
-    }
-
-    /// Notes the owner of a directory.
-    func learn(_ user: StateUser) {
-        users.withLock { users in
-            if let index = users.firstIndex(where: { $0.number == user.number }) {
-                users[index] = user
-            } else {
-                users.append(user)
-            }
-        }
-    }
-
-    func numbersOnDisk() throws -> [Int64] {
+    private func numbersOnDisk() throws -> [Int64] {
         do {
             let directory = path.appending(path: "users")
             guard try fileSystem.status(of: directory)?.kind == .directory else { return [] }
@@ -276,20 +205,16 @@ package final class StateDirectory: Sendable {
 
     // MARK: One user's state
 
-    func open(_ user: StateUser) throws -> JSONStateStore.Opened {
-        let directory = path.appending(path: "users").appending(path: String(user.number))
-        var opened = try open(directory, of: user.name)
-        opened.number = user.number
-        do {
-            if let difference = opened.state.summary.identity?.firstDifference(from: identity) {
-                throw foreign(difference.inWords)
-            }
-            let entries = registrations(in: opened.state)
-            if !entries.isEmpty { try opened.append(entries) }
-        } catch {
-            opened.store.close()
-            throw error
-        }
+    private func directory(_ number: Int64) -> String {
+        path.appending(path: "users").appending(path: String(number))
+    }
+
+    /// Opens a state, or creates it for a user.
+    private func open(_ number: Int64, for user: String? = nil) throws -> JSONStateStore.Opened {
+        var opened = try open(directory(number), of: user)
+        opened.number = number
+        let entries = registrations(in: opened.state)
+        if !entries.isEmpty { try opened.appendOrClose(entries) }
         return opened
     }
 
@@ -303,19 +228,12 @@ package final class StateDirectory: Sendable {
         return entries
     }
 
-    private func claimed(_ opened: JSONStateStore.Opened, by name: String) throws -> JSONStateStore.Opened {
-        var opened = opened
-        do {
-            try opened.append([.account(.claimed(by: name))])
-        } catch {
-            opened.store.close()
-            throw error
-        }
-        return opened
-    }
-
-    private func foreign(_ difference: String) -> Failure {
-        .foreign("\"\(path.shortenedForMessage)\" \(difference)")
+    /// The lowest free number; there may be none after the highest.
+    private static func unused(_ numbers: [Int64]) -> Int64 {
+        let taken = Set(numbers)
+        var number = firstNumber
+        while taken.contains(number) { number += 1 }
+        return number
     }
 
     private func open(_ directory: String, of user: String?) throws -> JSONStateStore.Opened {
@@ -329,7 +247,7 @@ package final class StateDirectory: Sendable {
                 newLog: { [newLog] in newLog(directory) }
             )
         } catch let state as ForeignState {
-            throw foreign(state.difference)
+            throw Failure.foreign("\"\(path.shortenedForMessage)\" \(state.difference)")
         } catch {
             throw Failure(error, in: directory)
         }
@@ -339,8 +257,13 @@ package final class StateDirectory: Sendable {
 extension JSONStateStore.Opened {
     /// Stores entries, and applies them to the opened state.
     ///
-    /// - Throws: ``JournalFailure``; nothing has changed then.
-    fileprivate mutating func append(_ entries: [JournalEntry]) throws {
-        try store.append(entries, to: &state)
+    /// - Throws: ``JournalFailure``; the state is closed then.
+    fileprivate mutating func appendOrClose(_ entries: [JournalEntry]) throws {
+        do {
+            try store.append(entries, to: &state)
+        } catch {
+            store.close()
+            throw error
+        }
     }
 }

@@ -92,4 +92,23 @@ extension StateStore {
         try append(JournalBatch(rows: rows, contents: [:], flush: true), leaving: changed)
         state = changed
     }
+
+    /// Makes a state the current one, in one step.
+    ///
+    /// - Parameters:
+    ///   - state: The state, which is changed.
+    ///   - former: The user to name when the app is notified; `nil` if it was notified of their sign-out.
+    ///   - count: The number of switches until now.
+    ///   - startsOver: Whether the app has accepted another user's changes, so that those of this state begin with a
+    ///     reset.
+    /// - Throws: ``JournalFailure``: the former user's state is still the current one.
+    func enter(_ state: inout SyncState, from former: String?, after count: UInt64, startsOver: Bool) throws {
+        let last = max(count, state.summary.switchCount)
+        guard last + 1 < JSONReader.counterLimit else {
+            throw JournalFailure.unreadable("There is no number left for another switch of users.")
+        }
+        var entries = [JournalEntry.account(.entered(from: former, switchCount: last + 1))]
+        if startsOver { entries.append(.delivering(.startedOver)) }
+        try append(entries, to: &state)
+    }
 }

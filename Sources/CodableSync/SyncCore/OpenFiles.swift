@@ -68,11 +68,6 @@ final class OpenFiles: Sendable {
         }
     }
 
-    /// Removes the notice of the switch to this user, because the app was notified.
-    func forgetPendingSwitchNotice() {
-        if !state.withLock({ $0.isClosed }) { directory.forgetPendingSwitchNotice() }
-    }
-
     /// Removes the records of a user who has signed out from the files.
     ///
     /// - Returns: Why that failed, if it did.

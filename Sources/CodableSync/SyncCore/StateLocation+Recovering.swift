@@ -9,23 +9,19 @@ extension StateLocation {
     /// - Parameters:
     ///   - opened: The state as it was read.
     ///   - state: The same state, which is changed to the recovered one.
-    ///   - damagedIndex: A message about the file that lists the users, if it was damaged.
-    ///   - startsOver: Whether the app may have another user's changes.
     ///   - now: The current time.
     /// - Returns: Messages about the damage, and why the damaged files could not be replaced, if so.
     /// - Throws: ``JournalFailure`` if the recovery cannot be stored; the next opening tries again.
     func recover(
         _ opened: JSONStateStore.Opened,
         _ state: inout SyncState,
-        damagedIndex: String?,
-        startsOver: Bool,
         _ now: Moment
     ) throws -> (messages: [String], compactionFailure: String?) {
         let lost = opened.lostEdits.prefix(Self.maximumMessages).map { name in
             "An edit of \(name.quoted) is lost: its contents were in a damaged line."
         }
-        let messages = [damagedIndex].compactMap { $0 } + Self.messages(of: opened.recovery) + lost
-        guard !messages.isEmpty || startsOver else { return ([], nil) }
+        let messages = Self.messages(of: opened.recovery) + lost
+        guard !messages.isEmpty else { return ([], nil) }
         var entries = messages.map { message in
             JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
         }
@@ -33,8 +29,7 @@ extension StateLocation {
             entries += opened.repairs + state.zones.numbers.map { .fetching(.listingBegan($0)) }
         }
         // The app shows records that the state may not have any more.
-        let isOutdated = opened.recovery.isDamaged && state.summary.isFollowed
-        if startsOver || isOutdated { entries.append(.delivering(.startedOver)) }
+        if opened.recovery.isDamaged, state.summary.isFollowed { entries.append(.delivering(.startedOver)) }
         try opened.store.append(entries, to: &state)
         // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only
         // once. If that fails, the state is still usable, and the next opening tries again.

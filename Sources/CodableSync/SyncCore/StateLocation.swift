@@ -13,11 +13,6 @@ struct OpenedState: Sendable {
     /// Why damaged files or removed records could not be removed from disk, if so.
     var compactionFailure: String?
 
-    /// Stores entries and applies them to the state.
-    mutating func append(_ entries: [JournalEntry]) throws {
-        try store.append(entries, to: &state)
-    }
-
     /// Closes the files and releases the directory.
     func close() {
         store.close()
@@ -132,39 +127,37 @@ struct StateLocation: Sendable {
         return name.prefix(96) + "%~" + String(StableHash.of(part), radix: 16)
     }
 
-    /// Opens the state of another user in the same directory; the former user remains the last known one.
+    /// Opens the state of another user in the same directory; the former user's remains the current one.
     func open(
         for user: String,
         in directory: StateDirectory,
-        leaving former: StateUser,
+        beside former: Int64,
         at now: Moment
     ) async throws -> OpenedState {
         try await Self.besideTheActor {
-            try prepare(try directory.open(for: user, leaving: former), directory, now)
+            try prepare(try directory.open(for: user, beside: former), directory, now)
         }
     }
 
-    /// Records the user of a state as the last known one, which commits a switch.
+    /// Makes a state the current one, which commits a switch.
     ///
     /// - Parameters:
     ///   - opened: The state.
-    ///   - user: The user record name.
-    ///   - notice: The switch to report to the app.
-    ///   - startsOver: Whether the app has accepted another user's changes. Stored before the switch is
-    ///     committed: the last known user is always the one whose changes the app has, or has yet to begin
-    ///     with a reset.
+    ///   - former: The user to name when the app is notified; `nil` if it was notified of their sign-out.
+    ///   - count: The number of switches until now.
+    ///   - startsOver: Whether the app has accepted another user's changes, so that those of this state begin with a
+    ///     reset.
     /// - Returns: The state as stored now.
     /// - Throws: ``SyncError``: the switch is not stored.
-    func commit(
+    func enter(
         _ opened: OpenedState,
-        to user: String,
-        telling notice: PendingSwitchNotice,
+        from former: String?,
+        after count: UInt64,
         startsOver: Bool
     ) async throws -> OpenedState {
         try await Self.besideTheActor {
             var opened = opened
-            if startsOver { try opened.append([.delivering(.startedOver)]) }
-            try opened.place.directory.commit(user, number: opened.place.number, telling: notice)
+            try opened.store.enter(&opened.state, from: former, after: count, startsOver: startsOver)
             return opened
         }
     }
@@ -206,7 +199,7 @@ struct StateLocation: Sendable {
         }
     }
 
-    /// Opens the state of the last known user, on the caller's thread.
+    /// Opens the current state, on the caller's thread.
     func openLast(at now: Moment) throws -> OpenedState {
         let directory = try StateDirectory(
             path: path,
@@ -230,14 +223,7 @@ struct StateLocation: Sendable {
     ) throws -> OpenedState {
         do {
             var state = opened.state
-            let damagedIndex = directory.takeIndexDamage()
-            let (recovered, notReplaced) = try recover(
-                opened,
-                &state,
-                damagedIndex: damagedIndex,
-                startsOver: directory.takeFollowerDoubt(),
-                now
-            )
+            let (recovered, notReplaced) = try recover(opened, &state, now)
             var failure = notReplaced
             // After a crash or on a full disk, the files may still hold records of a user who has signed out.
             if state.summary.signOut == .removed, state.hasGoneRecords, failure == nil {

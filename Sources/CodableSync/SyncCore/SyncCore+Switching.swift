@@ -4,8 +4,8 @@ import RecordCoding
 ///
 /// Calls made during the switch wait for the new state. Earlier calls belong to the former user, and their
 /// changes are stored in that user's state. If the configuration removes that user's records, the core
-/// removes them after these calls, which may be based on them. One write to the file that names the last
-/// known user commits the switch. After a crash before that write, the engine opens the former user's state;
+/// removes them after these calls, which may be based on them. The file that begins the new user's part of their own
+/// state commits the switch. After a crash before it is written, the engine opens the former user's state;
 /// after a later crash, the new user's. In both cases the next account look-up finds the right user.
 extension SyncCore {
     func switchUser(to user: String) {
@@ -37,17 +37,16 @@ extension SyncCore {
         var opened = try await place.location.open(
             for: user,
             in: place.directory,
-            leaving: StateUser(number: place.number, name: machine?.userRecordName),
+            beside: place.number,
             at: now
         )
         do {
             takeRequests()
             try await settle()
-            let notice = PendingSwitchNotice(from: machine?.formerUserToTell)
-            opened = try await place.location.commit(
+            opened = try await place.location.enter(
                 opened,
-                to: user,
-                telling: notice,
+                from: machine?.formerUserToTell,
+                after: machine?.state.summary.switchCount ?? 0,
                 startsOver: machine?.state.summary.isFollowed == true
             )
         } catch {
@@ -76,16 +75,18 @@ extension SyncCore {
 
     /// Notifies the app of the switch that led to this state, unless it was already notified.
     func reportSwitch() {
-        guard let notice = place?.directory.pendingSwitchNotice else { return }
-        process(.account(.switched(from: notice.from)))
+        guard let untold = machine?.state.summary.untoldSwitch else { return }
+        process(.account(.switched(from: untold.from)))
         let session = session
         resources.run { [weak self] in await self?.forgetSwitch(of: session) }
     }
 
-    /// Removes the notice once the app is notified.
+    /// Stores that the app is notified.
+    ///
+    /// If that fails, it is notified again after the next opening.
     private func forgetSwitch(of session: Int) async {
         await wait { $0.isStored || $0.machine == nil }
-        if machine != nil, session == self.session { files?.forgetPendingSwitchNotice() }
+        if machine != nil, session == self.session { process(.account(.switchTold)) }
     }
 
     /// Waits until the former user's calls are stored, together with everything that follows from them, and

@@ -21,16 +21,6 @@ final class OpenFilesTests: XCTestCase {
         return (OpenFiles(store: opened.store, directory: directory), directory)
     }
 
-    /// After they are closed, another engine may own the directory, with its own switch to report.
-    func testClosedFilesKeepAnotherEnginesSwitch() async throws {
-        let (files, directory) = try open()
-        try directory.commit("bob", number: 1, telling: PendingSwitchNotice(from: "alice"))
-        await files.close()
-        files.forgetPendingSwitchNotice()
-        let notice = try UserIndex.read(from: "/device", fileSystem).notice
-        XCTAssertEqual(notice, PendingSwitchNotice(from: "alice"))
-    }
-
     func testContentsAreReadableBeforeTheyAreStored() async throws {
         let (files, _) = try open()
         let recordID = RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item"))

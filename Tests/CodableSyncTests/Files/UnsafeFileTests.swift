@@ -70,7 +70,7 @@ final class UnsafeFileTests: EngineScenario {
 
     // C20
     func testSpecialFilesInPlaceOfStateFilesAreRejected() async throws {
-        for name in ["lock", "users.json", "users/1/journal-1.jsonl", "users/1/journal-2.jsonl"] {
+        for name in ["lock", "users/1/journal-1.jsonl", "users/1/journal-2.jsonl"] {
             for (kind, make) in Self.kinds {
                 let row = "\(kind) as \(name)"
                 let state = try await makeState()

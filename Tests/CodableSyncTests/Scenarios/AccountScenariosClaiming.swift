@@ -65,7 +65,7 @@ class AccountScenariosClaiming: AccountScenario {
 
     // C24, I-39
     func testAnotherUsersStateIsNotOpenedForTheCurrentUser() async throws {
-        for isIndexLost in [false, true] {
+        for isDamaged in [false, true] {
             let files = SimulatedFileSystem()
             let phone = try makeAccountDevice(Note.self, user: "alice") { $0.fileSystem = files }
             try await phone.engine.upload(Note("a-1", "of alice"))
@@ -75,20 +75,27 @@ class AccountScenariosClaiming: AccountScenario {
             try await phone.engine.sync()
             try await phone.engine.upload(Note("b-1", "of bob"))
             try await phone.engine.close()
-            if isIndexLost { try files.remove("/device/users.json") }
+            if isDamaged {
+                for number in 1...2 {
+                    let newest = "/device/users/\(number)/journal-2.jsonl"
+                    var bytes = try XCTUnwrap(files.bytes(at: newest))
+                    bytes[20] ^= 1
+                    files.place(bytes, at: newest)
+                }
+            }
             phone.account.signIn("carol", signal: false)
             try await phone.device.restart()
             try await phone.engine.sync()
             let carol = try await phone.shown()
-            XCTAssertEqual(carol, [], "index lost: \(isIndexLost)")
+            XCTAssertEqual(carol, [], "damaged headers: \(isDamaged)")
             phone.account.signIn("alice")
             try await phone.engine.sync()
             let alice = try await phone.shown()
-            XCTAssertEqual(alice, ["a-1", "a-2"], "index lost: \(isIndexLost)")
+            XCTAssertEqual(alice, ["a-1", "a-2"], "damaged headers: \(isDamaged)")
             phone.account.signIn("bob")
             try await phone.engine.sync()
             let bob = try await phone.shown()
-            XCTAssertEqual(bob, ["b-1"], "index lost: \(isIndexLost)")
+            XCTAssertEqual(bob, ["b-1"], "damaged headers: \(isDamaged)")
             try await phone.engine.close()
             for user in ["alice", "bob"] {
                 let server = phone.account.server(of: user)

@@ -12,7 +12,7 @@ class AccountScenariosDisks: AccountScenario {
         let files = HookedFileSystem()
         let phone = try await makeDeviceOfAlice(on: files)
         files.before { operation, path throws(FileError) in
-            if path.contains("/users.json") { throw FileError(operation, path, code: ENOSPC) }
+            if path.contains("/users/2/journal-2") { throw FileError(operation, path, code: ENOSPC) }
         }
         phone.account.signIn("bob")
         for number in 1...3 {
@@ -70,8 +70,8 @@ class AccountScenariosDisks: AccountScenario {
         try await quiet(phone.device)
         XCTAssertTrue(phone.device.hasToldOfCompaction)
         XCTAssertEqual(phone.account.told("bob").count, 0)
-        let index = disk.bytes(at: "/device/users.json").map { String(decoding: $0, as: UTF8.self) } ?? ""
-        XCTAssertFalse(index.contains("bob"), "the next start would skip the removal")
+        let entered = disk.bytes(at: "/device/users/2/journal-2.jsonl")
+        XCTAssertNil(entered, "the next start would skip the removal")
         files.before(nil)
         try await phone.engine.sync()
         let user = try await phone.user()
@@ -98,25 +98,25 @@ class AccountScenariosDisks: AccountScenario {
     }
 
     // C24, I-05
-    func testADamagedUserIndexIsReportedAndUsersKeepTheirRecords() async throws {
+    func testADamagedHeaderIsReportedAndUsersKeepTheirRecords() async throws {
         let files = SimulatedFileSystem()
         let phone = try await makeDeviceOfAlice(on: files)
-        clock.advance(by: .seconds(60))
         phone.account.signIn("bob")
         try await phone.engine.sync()
         try await phone.engine.upload(Note("b-1", "of bob"))
         try await phone.engine.close()
-        let damaged = Array(#"{"users":[{"directory"#.utf8)
-        files.place(damaged, at: "/device/users.json")
+        let newest = "/device/users/2/journal-2.jsonl"
+        var bytes = try XCTUnwrap(files.bytes(at: newest))
+        bytes[20] ^= 1
+        files.place(bytes, at: newest)
         try await phone.device.restart()
         let bob = try await phone.shown()
-        XCTAssertEqual(bob, ["b-1"], "the last user is the one who fetched last")
+        XCTAssertEqual(bob, ["b-1"], "the last user is the one whom the rows name")
         let told = phone.device.events.all.compactMap {
             if case .stateRecovered(let message) = $0 { message } else { nil }
         }
         XCTAssertEqual(told.count, 1)
-        XCTAssertTrue(told.first?.contains("damaged-users.json-1") == true, "\(told)")
-        XCTAssertEqual(files.bytes(at: "/device/damaged-users.json-1"), damaged)
+        XCTAssertTrue(told.first?.contains("the first line is not a header") == true, "\(told)")
         var notes = try await phone.engine.diagnostics().notes
         XCTAssertEqual(notes.map(\.message), told)
         XCTAssertEqual(notes.map(\.kind), [.recovered])

@@ -162,24 +162,6 @@ class ResetScenarios: AccountScenario {
         XCTAssertEqual(next.models.keys.sorted(), ["a-1", "a-2"])
         await next.end()
     }
-
-    /// The index is restored from the journals, which may be those of a user that the app does not show.
-    func testALostIndexIsAReset() async throws {
-        let disk = MemoryFileSystem()
-        let (phone, app) = try await makeFollowed(on: disk)
-        phone.account.signIn("bob")
-        try await phone.engine.sync()
-        await app.rest()
-        await app.end()
-        try await phone.engine.close()
-        try disk.remove("/device/users.json")
-        try await phone.device.restart()
-        let next = StreamFold(\.changes, of: phone.engine, from: app.models)
-        await next.rest()
-        XCTAssertEqual(next.elements.first, .reset)
-        try await next.assertShowsWhatReadsShow()
-        await next.end()
-    }
 }
 
 extension AccountDevice {

@@ -5,7 +5,8 @@ import XCTest
 /// Which user a state's directory belongs to: names are compared byte by byte, and every user's directory is
 /// found.
 final class DirectoryOwnerTests: XCTestCase {
-    private let files = SimulatedFileSystem()
+    private let states = RowStates()
+    private var files = SimulatedFileSystem()
     private let composed = "Jos\u{E9}"
     private let decomposed = "Jose\u{301}"
     private let identity = StateIdentity(
@@ -20,57 +21,138 @@ final class DirectoryOwnerTests: XCTestCase {
         try StateDirectory(path: "/d", identity: identity, fileSystem: files)
     }
 
-    /// Creates one directory per user; the index lists them in this order.
+    /// Creates one state for each user, entered in this order.
     private func prepare(_ users: [String]) throws {
         let directory = try directory()
-        for user in users {
-            let opened = try directory.open(for: user, leaving: nil)
-            try directory.commit(user, number: opened.number)
+        for (count, user) in users.enumerated() {
+            var opened = try directory.open(for: user)
+            try opened.store.enter(&opened.state, from: nil, after: UInt64(count), startsOver: false)
             opened.store.close()
         }
         directory.release()
     }
 
-    private func writeIndex(_ users: [StateUser]) throws { try UserIndex.write(users, to: "/d", files) }
+    private func lastUser() throws -> String? {
+        let directory = try directory()
+        defer { directory.release() }
+        let opened = try directory.openLast()
+        opened.store.close()
+        return opened.state.summary.user
+    }
+
+    /// The newest file of a state.
+    private func newest(_ number: Int) -> String {
+        "/d/users/\(number)/"
+            + (files.names(in: "/d/users/\(number)").filter { $0.hasPrefix("journal-") }.max() ?? "")
+    }
+
+    private func changeByte(_ offset: Int, of path: String) throws {
+        var bytes = try XCTUnwrap(files.bytes(at: path))
+        bytes[offset] ^= 1
+        files.place(bytes, at: path)
+    }
 
     func testAUserWithALookAlikeNameDoesNotSeeTheOthersState() throws {
         try prepare([composed])
-        try writeIndex([StateUser(number: 1, name: decomposed)])
-        let opened = try directory().openLast()
+        let directory = try directory()
+        let opened = try directory.open(for: decomposed)
         XCTAssertTrue(opened.state.summary.user?.isIdentical(to: decomposed) == true)
         XCTAssertEqual(opened.number, 2)
+        XCTAssertEqual(try directory.open(for: composed).number, 1)
+        XCTAssertEqual(try directory.open(for: decomposed).number, 2)
     }
 
-    func testFilesOfAUserWithALookAlikeNameDoNotBelongToThisState() throws {
-        let headers = [(composed, LogFileName(.snapshot, 2)), (decomposed, LogFileName(.journal, 2))].map {
-            LogHeader(
-                version: 1,
-                name: $1,
-                log: 7,
-                previousSize: nil,
-                label: StateLabel(identity: identity, user: $0).encoded
-            )
+    /// The rows say it too, so that another user's state is not taken for the last one.
+    func testADamagedHeaderDoesNotChangeTheLastUser() throws {
+        for offset in [3, 60, 120, 150] {
+            files = SimulatedFileSystem()
+            try prepare(["alice", "bob", "carol"])
+            try changeByte(offset, of: newest(3))
+            XCTAssertEqual(try lastUser(), "carol", "byte \(offset)")
+            let directory = try directory()
+            XCTAssertEqual(try directory.open(for: "carol").number, 3, "byte \(offset)")
+            XCTAssertEqual(try directory.open(for: "dave").number, 4, "byte \(offset)")
+            directory.release()
         }
-        let judged = try StateMembership(identity: identity, expectedUser: decomposed).judge(headers)
-        XCTAssertEqual(judged.foreignFiles, [LogFileName(.snapshot, 2): "it is another user's"])
-        XCTAssertTrue(judged.label.user?.isIdentical(to: decomposed) == true)
     }
 
-    func testAUsersDirectoryIsFoundDespiteAWrongIndex() throws {
+    /// The first group of the file is damaged, and the header says it.
+    func testADamagedFirstGroupDoesNotChangeTheLastUser() throws {
         try prepare(["alice", "bob"])
-        try writeIndex([StateUser(number: 2, name: "alice"), StateUser(number: 1, name: "carol")])
-        let directory = try directory()
-        XCTAssertEqual(try directory.openLast().number, 1, "alice's")
-        XCTAssertEqual(try directory.open(for: "bob", leaving: nil).number, 2)
-        XCTAssertEqual(try directory.open(for: "carol", leaving: nil).number, 3)
+        let path = newest(2)
+        let bytes = try XCTUnwrap(files.bytes(at: path))
+        try changeByte(XCTUnwrap(bytes.firstIndex(of: UInt8(ascii: "\n"))) + 5, of: path)
+        XCTAssertEqual(try lastUser(), "bob")
     }
 
-    func testAnUnreadableDirectoryDoesNotBlockOtherUsers() throws {
+    /// Nothing about a switch depends on the numbers of the directories.
+    func testExchangedDirectoriesStayTheirUsers() throws {
         try prepare(["alice", "bob"])
-        try writeIndex([StateUser(number: 1, name: "alice"), StateUser(number: 2, name: "carol")])
-        files.placeOther(.directory, at: "/d/users/2/journal-1.jsonl")
+        let exchanged = SimulatedFileSystem()
+        for (from, to) in [(1, 2), (2, 1)] {
+            try exchanged.createDirectory(at: "/d/users/\(to)")
+            for name in files.names(in: "/d/users/\(from)") {
+                exchanged.place(
+                    try XCTUnwrap(files.bytes(at: "/d/users/\(from)/\(name)")),
+                    at: "/d/users/\(to)/\(name)"
+                )
+            }
+        }
+        files = exchanged
+        XCTAssertEqual(try lastUser(), "bob")
         let directory = try directory()
-        XCTAssertEqual(try directory.open(for: "dave", leaving: nil).number, 3)
+        XCTAssertEqual(try directory.open(for: "alice").number, 2)
+        directory.release()
+    }
+
+    /// It may be that of the user who signs in, and that of the changes that the app has.
+    func testAStateThatCannotBeReadIsNeitherReplacedNorForgotten() throws {
+        try prepare(["alice", "bob"])
+        let before = try directory()
+        let alice = try before.open(for: "alice")
+        states.note(alice)
+        try states.put(.delivering(.followed), in: alice.store)
+        alice.store.close()
+        before.release()
+        try files.remove(newest(2))
+        files.placeOther(.directory, at: "/d/users/2/journal-2.jsonl")
+        let directory = try directory()
+        for user in ["bob", "dave"] {
+            XCTAssertThrowsError(try directory.open(for: user)) { error in
+                guard case .unreadable(let text)? = error as? StateDirectory.Failure else {
+                    return XCTFail("\(error)")
+                }
+                XCTAssertTrue(text.contains("/d/users/2/journal-2.jsonl"), text)
+            }
+        }
+        let last = try directory.openLast()
+        XCTAssertEqual(last.number, 1, "a user who is known is not held up")
+        XCTAssertEqual(last.state.streams.replay, .reset)
+        last.store.close()
+        XCTAssertEqual(try directory.open(for: "alice").number, 1)
+        XCTAssertEqual(files.names(in: "/d/users/3"), [])
+    }
+
+    func testMutatedHeadersNeverTrapAndNeverGiveAnothersState() throws {
+        try prepare(["alice", "bob"])
+        var random = SeededBytes(seed: 3)
+        let (path, whole) = (newest(2), try XCTUnwrap(files.bytes(at: newest(2))))
+        let end = try XCTUnwrap(whole.firstIndex(of: UInt8(ascii: "\n")))
+        for _ in 0..<300 {
+            var header = Array(whole[..<end])
+            for _ in 0...random.below(3) { random.mutate(&header) }
+            files.place(header + whole[end...], at: path)
+            do {
+                let directory = try directory()
+                defer { directory.release() }
+                let bob = try directory.open(for: "bob")
+                bob.store.close()
+                XCTAssertEqual(bob.number, 2, String(decoding: header, as: UTF8.self))
+            } catch is StateDirectory.Failure {}
+            for name in files.names(in: "/d/users/2") where name != "journal-1.jsonl" {
+                try files.remove("/d/users/2/\(name)")
+            }
+        }
     }
 
     func testAReleaseThatDoesNotFinishIsReportedInsteadOfWaitedFor() throws {

@@ -36,7 +36,7 @@ final class OlderFormatTests: XCTestCase {
                 return XCTFail("\(error)")
             }
             for part in [
-                "/device/users/1/journal-1.jsonl", "format version 1", "reads from 6", "older version",
+                "/device/users/1/journal-1.jsonl", "format version 1", "reads from 7", "older version",
             ] {
                 XCTAssertTrue(text.contains(part), text)
             }

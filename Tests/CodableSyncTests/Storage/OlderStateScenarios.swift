@@ -12,7 +12,7 @@ final class OlderStateScenarios: StateFileScenario {
         version: UInt64,
         readableFrom: UInt64? = nil
     ) throws {
-        for name in names {
+        for name in names.sorted() {
             let bytes = files[name]
             let end = try XCTUnwrap(bytes.firstIndex(of: UInt8(ascii: "\n")))
             var header = try XCTUnwrap(
@@ -26,6 +26,10 @@ final class OlderStateScenarios: StateFileScenario {
                 }
             ).header
             header.version = version
+            if header.previousSize != nil {
+                let previous = LogFileName(.journal, header.name.number - 1)
+                header.previousSize = UInt64(files[previous.text].count)
+            }
             header.readableFrom = readableFrom
             files[name] = LogMarks.header(header, format: "codablesync-state") + bytes[(end + 1)...]
         }
@@ -42,7 +46,7 @@ final class OlderStateScenarios: StateFileScenario {
             let error = try XCTUnwrap(refused)
             XCTAssertEqual(error.code, .storageFailed, row)
             for text in [
-                "format version \(version)", "reads from 6", "an older version of the library",
+                "format version \(version)", "reads from 7", "an older version of the library",
                 files.directory,
                 "Send its edits with the version of the app that wrote it",
             ] {
@@ -69,9 +73,9 @@ final class OlderStateScenarios: StateFileScenario {
 
     func testAStateOfALaterFormatIsRefused() async throws {
         let files = try await prepare()
-        try relabel(files, logNames(files), version: 7)
+        try relabel(files, logNames(files), version: 8)
         let message = try await refusalMessage(.stateTooNew, files)
-        XCTAssertEqual(message?.contains("format version 7"), true, message ?? "-")
+        XCTAssertEqual(message?.contains("format version 8"), true, message ?? "-")
     }
 
     /// It is read, and what this version writes goes into a file of its own.
@@ -79,7 +83,7 @@ final class OlderStateScenarios: StateFileScenario {
         for isCompacted in [false, true] {
             let files = try await prepare(compacted: isCompacted)
             let before = logNames(files)
-            try relabel(files, before, version: 9, readableFrom: 6)
+            try relabel(files, before, version: 9, readableFrom: 7)
             let phone = try open(files)
             try await phone.engine.upload(Note("new"))
             let pending = try await phone.pendingNames()
@@ -88,8 +92,8 @@ final class OlderStateScenarios: StateFileScenario {
             try await phone.engine.close()
             let added = logNames(files).filter { !before.contains($0) }
             XCTAssertEqual(added.count, 1)
-            XCTAssertTrue(String(decoding: files[added[0]], as: UTF8.self).contains("\"version\":6,"))
-            try relabel(files, before, version: 9, readableFrom: 7)
+            XCTAssertTrue(String(decoding: files[added[0]], as: UTF8.self).contains("\"version\":7,"))
+            try relabel(files, before, version: 9, readableFrom: 8)
             let error = try await refusal(files)
             XCTAssertEqual(error?.code, .stateTooNew)
         }

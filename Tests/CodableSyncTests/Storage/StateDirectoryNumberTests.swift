@@ -26,16 +26,13 @@ final class StateDirectoryNumberTests: XCTestCase {
                 let directory = try directory(files)
                 _ = try directory.openLast()
                 for user in ["alice", "bob", "carol"] {
-                    let opened = try directory.open(for: user, leaving: nil)
-                    try directory.commit(user, number: opened.number)
-                    opened.store.close()
+                    try directory.open(for: user).store.close()
                 }
                 directory.release()
             }
-            try files.remove("/d/users.json")
             let last = try directory(files)
             let numbers = try ["alice", "bob", "carol"].map { user in
-                let opened = try last.open(for: user, leaving: nil)
+                let opened = try last.open(for: user)
                 XCTAssertEqual(opened.state.summary.user, user)
                 opened.store.close()
                 return opened.number
@@ -50,28 +47,31 @@ final class StateDirectoryNumberTests: XCTestCase {
         let directory = try directory(files)
         let opened = try directory.openLast()
         XCTAssertEqual(opened.number, 1)
-        XCTAssertEqual(try directory.open(for: "bob", leaving: StateUser(number: 1, name: "alice")).number, 2)
+        XCTAssertEqual(try directory.open(for: "bob", beside: 1).number, 2)
     }
 
     /// The file is sparse: it takes no disk space but has a size of ten terabytes.
-    func testAnIndexOfTenTerabytesIsRejectedWithoutReadingIt() throws {
+    func testAFileOfTenTerabytesIsRejectedWithoutReadingIt() throws {
         let temporary = try TemporaryDirectory()
         defer { XCTAssertNoThrow(try temporary.remove()) }
         let path = temporary.url.path
-        let index = temporary.url.appending(path: "users.json")
-        XCTAssertTrue(FileManager.default.createFile(atPath: index.path, contents: nil))
-        let handle = try FileHandle(forWritingTo: index)
+        let first = try directory(LocalFileSystem(), path)
+        try first.openLast().store.close()
+        let users = temporary.url.appending(path: "users/2")
+        try FileManager.default.createDirectory(at: users, withIntermediateDirectories: true)
+        let journal = users.appending(path: "journal-1.jsonl")
+        XCTAssertTrue(FileManager.default.createFile(atPath: journal.path, contents: nil))
+        let handle = try FileHandle(forWritingTo: journal)
         try handle.truncate(atOffset: 10 << 40)
         try handle.close()
-        XCTAssertThrowsError(try directory(LocalFileSystem(), path)) { error in
+        try first.openLast().store.close()
+        XCTAssertThrowsError(try first.open(for: "bob")) { error in
             guard case .unreadable(let text)? = error as? StateDirectory.Failure else {
                 return XCTFail("\(error)")
             }
-            XCTAssertTrue(text.contains("users.json"), text)
+            XCTAssertTrue(text.contains("users/2/journal-1.jsonl"), text)
         }
-        XCTAssertEqual(
-            try FileManager.default.contentsOfDirectory(atPath: path).sorted(),
-            ["lock", "users.json"]
-        )
+        first.release()
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: users.path), ["journal-1.jsonl"])
     }
 }

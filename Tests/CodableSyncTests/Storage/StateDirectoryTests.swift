@@ -66,74 +66,99 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(second.state.sortedNames, ["A"])
     }
 
-    func testANewUserBecomesTheLastUserOnlyWithTheCommit() throws {
+    func testANewUsersStateIsTheLastOneOnlyBehindTheSwitch() throws {
         let first = try directory()
         try makeAlice(first)
-        let bob = try first.open(for: "bob", leaving: nil)
+        let bob = try first.open(for: "bob")
         XCTAssertEqual(bob.state.summary.user, "bob")
         XCTAssertEqual(bob.state.sortedNames, [])
         first.release()
         XCTAssertEqual(try lastUser(), "alice")
 
         let second = try directory()
-        _ = try second.openLast()
-        try second.commit("bob", number: try second.open(for: "bob", leaving: nil).number)
+        try enter("bob", in: second)
         second.release()
         XCTAssertEqual(try lastUser(), "bob")
         let third = try directory()
-        XCTAssertEqual(try third.open(for: "alice", leaving: nil).state.sortedNames, ["A"])
+        XCTAssertEqual(try third.open(for: "alice").state.sortedNames, ["A"])
+        third.release()
+
+        let fourth = try directory()
+        try enter("alice", in: fourth)
+        fourth.release()
+        XCTAssertEqual(try lastUser(), "alice")
     }
 
     func testASwitchThatCannotBeStoredDoesNotTakeEffect() throws {
         let first = try directory()
         try makeAlice(first)
-        let bob = try first.open(for: "bob", leaving: nil)
+        var bob = try first.open(for: "bob")
         fileSystem.fail(.create, code: ENOSPC)
-        XCTAssertThrowsError(try first.commit("bob", number: bob.number)) { error in
-            guard case .full? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
+        XCTAssertThrowsError(
+            try bob.store.enter(&bob.state, from: "alice", after: 1, startsOver: true)
+        ) { error in
+            guard case .storageFull? = error as? JournalFailure else { return XCTFail("\(error)") }
         }
+        XCTAssertNil(bob.state.summary.untoldSwitch)
         first.release()
         XCTAssertEqual(try lastUser(), "alice")
     }
 
-    /// C24, I-39: the journal determines the owner, whatever the index says.
-    func testAnotherUsersStateIsNotOpenedDespiteAWrongIndex() throws {
+    /// I-41: who is the last user, whom to name, and the reset for the app's loops are one write.
+    func testAfterAPowerFailureInASwitchAllOfItIsStoredOrNothing() throws {
         let first = try directory()
         try makeAlice(first)
         first.release()
-        let swapped = #"{"format":"codablesync-users","version":1,"users":[{"directory":1,"name":"bob"}]}"#
-        fileSystem.place(Array(swapped.utf8), at: "/d/users.json")
-        let second = try directory()
-        let bob = try second.open(for: "bob", leaving: nil)
-        XCTAssertEqual(bob.number, 2)
-        XCTAssertEqual(bob.state.sortedNames, [])
-        XCTAssertEqual(try second.open(for: "alice", leaving: nil).number, 1)
-    }
-
-    /// Without an index, the last user is the one whose state has the newest fetch.
-    func testALostIndexIsRebuiltFromTheJournals() throws {
-        for last in ["alice", "bob"] {
-            fileSystem = SimulatedFileSystem()
-            try makeTwo(last: last)
-            try fileSystem.remove("/d/users.json")
-            let second = try directory()
-            XCTAssertEqual(try second.openLast().state.summary.user, last)
-            XCTAssertEqual(try second.open(for: "alice", leaving: nil).number, 1)
-            XCTAssertEqual(try second.open(for: "bob", leaving: nil).number, 2)
+        let before = fileSystem
+        var last: [String?] = []
+        for call in 0... {
+            let files = before.crashed(keeping: .onlySynced)
+            files.powerOff(at: call, call.isMultiple(of: 2) ? .after : .torn)
+            fileSystem = files
+            do {
+                let directory = try directory()
+                var bob = try directory.open(for: "bob")
+                try bob.store.enter(&bob.state, from: "alice", after: 1, startsOver: true)
+            } catch {}
+            fileSystem = files.crashed(keeping: .onlySynced)
+            let summary = try lastState().summary
+            let isEntered = summary.user == "bob"
+            XCTAssertEqual(
+                summary.untoldSwitch,
+                isEntered ? UntoldSwitch(from: "alice") : nil,
+                "call \(call)"
+            )
+            XCTAssertEqual(try lastState().streams.replay == .reset, isEntered, "call \(call)")
+            last.append(summary.user)
+            if files.calls.count <= call { break }
         }
+        XCTAssertEqual(Set(last), ["alice", "bob"])
+        XCTAssertEqual(last.last, "bob")
     }
 
-    /// A crash between creating a state and committing the switch leaves a directory that the index doesn't
-    /// name.
-    func testAnUnindexedDirectoryIsOpenedOnlyForItsOwner() throws {
+    /// A crash between creating a state and the switch to it leaves a state that is not the last one.
+    func testAStateThatWasNotEnteredIsOpenedOnlyForItsUser() throws {
         let first = try directory()
         try makeAlice(first)
-        try put("B", 2, try first.open(for: "bob", leaving: nil).store)
+        let bob = try first.open(for: "bob")
+        states.note(bob)
+        try put("B", 2, bob.store)
         first.release()
         let second = try directory()
-        _ = try second.openLast()
-        XCTAssertEqual(try second.open(for: "carol", leaving: nil).number, 3)
-        XCTAssertEqual(try second.open(for: "bob", leaving: nil).state.sortedNames, ["B"])
+        XCTAssertEqual(try second.openLast().state.summary.user, "alice")
+        XCTAssertEqual(try second.open(for: "carol", beside: 1).number, 3)
+        XCTAssertEqual(try second.open(for: "bob", beside: 1).state.sortedNames, ["B"])
+    }
+
+    func testTheNumberOfSwitchesHasALimit() throws {
+        let first = try directory()
+        var opened = try first.openLast()
+        let last = UInt64(JSONReader.counterLimit) - 2
+        try opened.store.enter(&opened.state, from: nil, after: last, startsOver: false)
+        XCTAssertThrowsError(try opened.store.enter(&opened.state, from: nil, after: 0, startsOver: false))
+        opened.store.close()
+        XCTAssertEqual(try first.openLast().state.summary.switchCount, last + 1)
+        first.release()
     }
 
     // MARK: Identity
@@ -173,18 +198,6 @@ final class StateDirectoryTests: XCTestCase {
     // MARK: Files
 
     /// I-47.
-    func testANewerUsersFileIsRejectedWithoutChanges() throws {
-        let bytes = Array(#"{"format":"codablesync-users","version":2,"users":{"a":1}}"#.utf8)
-        fileSystem.place(bytes, at: "/d/users.json")
-        XCTAssertThrowsError(try directory()) { error in
-            guard case .tooNew? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
-        }
-        XCTAssertEqual(fileSystem.bytes(at: "/d/users.json"), bytes)
-        fileSystem.place(Self.users, at: "/d/users.json")
-        XCTAssertEqual(try lastUser(), "alice", "the lock was released")
-    }
-
-    /// I-47.
     func testANewerStateIsRejectedWithoutChanges() throws {
         let (log, _) = try JSONLog.open(
             directory: "/d/users/1",
@@ -197,7 +210,6 @@ final class StateDirectoryTests: XCTestCase {
             self.fileSystem.names(in: "/d/users/1").map { self.fileSystem.bytes(at: "/d/users/1/\($0)") }
         }
         let before = files()
-        fileSystem.place(Self.users, at: "/d/users.json")
         let directory = try directory()
         XCTAssertThrowsError(try directory.openLast()) { error in
             guard case .tooNew? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
@@ -205,84 +217,8 @@ final class StateDirectoryTests: XCTestCase {
         XCTAssertEqual(files(), before)
     }
 
-    /// I-05, C24: a damaged index never leads to an empty state or another user's, because each journal names
-    /// its user.
-    func testADamagedUsersFileIsQuarantinedAndRebuiltFromTheJournals() throws {
-        let rows = [
-            "", "{", "[]", "{}", "null", #"{"users":[]} x"#, #"{"users":[{}]}"#,
-            #"{"users":[{"directory":0}]}"#,
-            #"{"users":[{"directory":-1,"name":"a"}]}"#, #"{"users":[{"directory":"1"}]}"#,
-            #"{"users":[{"directory":1,"name":"a"},{"directory":1,"name":"b"}]}"#,
-            String(decoding: Self.users.dropLast(4), as: UTF8.self),
-            #"{"users":[],"users":[{"directory":1,"name":"a"}]}"#,
-            #"{"users":[{"directory":1,"directory":2,"name":"a"}]}"#,
-            #"{"users":[{"directory":1,"name":"a"}],"untold":"b"}"#,
-            #"{"users":[{"directory":1,"name":"a"}],"untold":{"from":2}}"#,
-            #"{"users":[{"directory":1,"name":"a"}],"untold":{},"untold":{}}"#,
-            #"{"users":[{"directory":1,"name":"a"}],"untold":{"from":"b","from":"c"}}"#,
-            #"{"users":[{"directory":1,"name":"a"}],"untold":{"from":"b""#,
-        ]
-        for (last, row) in rows.flatMap({ [("alice", $0), ("bob", $0)] }) {
-            fileSystem = SimulatedFileSystem()
-            try makeTwo(last: last)
-            fileSystem.place(Array(row.utf8), at: "/d/users.json")
-            // Twice: the first time, the damaged file is only quarantined.
-            try directory().release()
-            let directory = try directory()
-            let opened = try directory.openLast()
-            XCTAssertEqual(opened.state.summary.user, last, row)
-            let damage = try XCTUnwrap(directory.takeIndexDamage(), row)
-            XCTAssertTrue(damage.contains("damaged-users.json-1"), damage)
-            XCTAssertEqual(fileSystem.bytes(at: "/d/damaged-users.json-1"), Array(row.utf8), row)
-            XCTAssertNil(fileSystem.bytes(at: "/d/damaged-users.json-2"), row)
-            XCTAssertEqual(try directory.open(for: "alice", leaving: nil).number, 1, row)
-            XCTAssertEqual(try directory.open(for: "bob", leaving: nil).number, 2, row)
-            XCTAssertEqual(try directory.open(for: "carol", leaving: nil).number, 3, row)
-            directory.release()
-            let next = try self.directory()
-            XCTAssertNil(next.takeIndexDamage(), row)
-            next.release()
-        }
-    }
-
-    func testADamagedUsersFileOfAnUnclaimedStateIsReportedOnce() throws {
-        let first = try directory()
-        try put("A", 1, try first.openLast().store)
-        first.release()
-        fileSystem.place([0], at: "/d/users.json")
-        let second = try directory()
-        XCTAssertEqual(try second.openLast().state.sortedNames, ["A"])
-        XCTAssertNotNil(second.takeIndexDamage())
-        second.release()
-        let third = try directory()
-        XCTAssertNil(third.takeIndexDamage())
-        third.release()
-        XCTAssertEqual(fileSystem.bytes(at: "/d/damaged-users.json-1"), [0])
-    }
-
-    func testADamagedUsersFileThatCannotBeQuarantinedIsNotChanged() throws {
-        try makeTwo(last: "bob")
-        fileSystem.place([0], at: "/d/users.json")
-        fileSystem.fail(.create, code: ENOSPC)
-        XCTAssertThrowsError(try directory()) { error in
-            guard case .full? = error as? StateDirectory.Failure else { return XCTFail("\(error)") }
-        }
-        XCTAssertEqual(fileSystem.bytes(at: "/d/users.json"), [0])
-        XCTAssertEqual(try lastUser(), "bob", "the lock was released")
-    }
-
-    func testMutatedUsersFileNeverTraps() {
-        var random = SeededBytes(seed: 3)
-        for _ in 0..<400 {
-            var bytes = Self.users
-            for _ in 0...random.below(3) { random.mutate(&bytes) }
-            fileSystem.place(bytes, at: "/d/users.json")
-            do { try directory().release() } catch is StateDirectory.Failure {} catch { XCTFail("\(error)") }
-        }
-    }
-
     func testADiskFailureIsReportedAndReleasesTheLock() throws {
-        for operation in [FileError.Operation.createDirectory, .lock, .look] {
+        for operation in [FileError.Operation.createDirectory, .lock] {
             fileSystem.fail(operation, code: EIO)
             XCTAssertThrowsError(try directory(), operation.rawValue) { error in
                 guard case .unreadable? = error as? StateDirectory.Failure else {
@@ -295,42 +231,37 @@ final class StateDirectoryTests: XCTestCase {
 
     // MARK: Helpers
 
-    private static let users = Array(
-        #"{"format":"codablesync-users","version":1,"users":[{"directory":1,"name":"alice"}]}"#.utf8
-    )
-
     private func makeAlice(_ directory: StateDirectory) throws {
         let opened = try directory.openLast()
         states.note(opened)
         try put("A", 1, opened.store)
         try states.put(.claimed(by: "alice"), in: opened.store)
         opened.store.close()
-        try directory.commit("alice", number: opened.number)
     }
 
-    /// Creates alice's state in the first directory and bob's in the second; `last` has the newer fetch.
-    private func makeTwo(last: String) throws {
-        let first = try directory()
-        try makeAlice(first)
-        for name in ["alice", "bob"] {
-            let opened = try first.open(for: name, leaving: nil)
-            states.note(opened)
-            let date = Date(timeIntervalSince1970: name == last ? 2_000 : 1_000)
-            try states.put(.fetchCompleted(date), in: opened.store)
-            try first.commit(name, number: opened.number)
-            opened.store.close()
-        }
-        first.release()
+    private func enter(_ user: String, in directory: StateDirectory) throws {
+        let count = try lastSummary(directory).switchCount
+        var opened = try directory.open(for: user)
+        try opened.store.enter(&opened.state, from: nil, after: count, startsOver: false)
+        opened.store.close()
     }
 
-    /// The user whose state the next start opens.
-    private func lastUser() throws -> String? {
+    private func lastSummary(_ directory: StateDirectory) throws -> StateSummary {
+        let opened = try directory.openLast()
+        opened.store.close()
+        return opened.state.summary
+    }
+
+    /// The state that the next start opens.
+    private func lastState() throws -> SyncState {
         let directory = try directory()
         defer { directory.release() }
         let opened = try directory.openLast()
         defer { opened.store.close() }
-        return opened.state.summary.user
+        return opened.state
     }
+
+    private func lastUser() throws -> String? { try lastState().summary.user }
 
     private func put(_ name: String, _ number: UInt64, _ store: JSONStateStore) throws {
         let entry = JournalEntry.fetched(name: name, KnownVersion(number))

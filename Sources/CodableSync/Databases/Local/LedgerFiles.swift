@@ -88,10 +88,8 @@ struct LedgerFiles: Sendable {
             format: Self.format,
             version: Self.version,
             oldestVersion: Self.version,
-            membership: LogMembership(
-                newLog: { LedgerToken.mark([identifier]) },
-                label: { Self.line(identifier: loaded?.identifier ?? identifier) }
-            ),
+            newLog: LedgerToken.mark([identifier]),
+            label: { $0 ?? Self.line(identifier: loaded?.identifier ?? identifier) },
             isShared: true
         ) { line, position in
             guard var known = loaded else {

@@ -11,7 +11,8 @@ extension JSONLog {
     ///   - format: The name of the format in the first line of each file: ASCII without quotation marks.
     ///   - version: The version of the format that the caller writes, and the newest that it reads.
     ///   - oldestVersion: The oldest version that it reads.
-    ///   - membership: Finds files of other logs, which count as damaged as a whole and are not visited.
+    ///   - number: The number of a new log.
+    ///   - label: Returns the label of new files, one JSON value, from that of the newest file; called after the visit.
     ///   - isShared: Whether several processes use the log, each while it holds the caller's lock. Damage is
     ///     then an error, since the other processes could not be notified of it, and their temporary files
     ///     are kept.
@@ -25,7 +26,8 @@ extension JSONLog {
         format: String,
         version: UInt64,
         oldestVersion: UInt64 = 1,
-        membership: LogMembership = LogMembership(),
+        newLog number: @autoclosure () -> UInt64 = anyNumber(),
+        label: ([UInt8]?) -> [UInt8] = { $0 ?? Array("{}".utf8) },
         isShared: Bool = false,
         visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> (log: JSONLog, recovery: LogRecovery) {
@@ -34,10 +36,10 @@ extension JSONLog {
             fileSystem: fileSystem,
             format: format,
             versions: min(oldestVersion, version)...version,
-            identity: Locked(LogIdentity(log: 0, label: []))
+            identity: Locked(LogIdentity())
         )
         try fileSystem.createDirectory(at: directory)
-        var contents = try LogContents(place, membership)
+        var contents = try LogContents(place)
         if isShared, let damage = contents.recovery.damages.first {
             throw LogError.damaged(path: place.directory.appending(path: damage.file), damage)
         }
@@ -54,9 +56,8 @@ extension JSONLog {
                 }
             }
         }
-        place.identity.withLock { [log = contents.log] in
-            $0 = LogIdentity(log: log ?? membership.newLog(), label: membership.label())
-        }
+        let found = contents.identity
+        place.identity.withLock { $0 = LogIdentity(log: found?.log ?? number(), label: label(found?.label)) }
         let log = try contents.repaired(keepsTemporaryFiles: isShared)
         // The process that wrote these files may have been killed before a flush, and what is read from them
         // must last.
@@ -106,8 +107,8 @@ private struct LogContents {
     private(set) var parts: [LogPart] = []
     var recovery = LogRecovery()
 
-    /// The number shared by the log's files; `nil` if no header is readable.
-    let log: UInt64?
+    /// The number shared by the log's files, and the label of the newest; `nil` if no header is readable.
+    let identity: LogIdentity?
 
     private let place: LogPlace
     private let names: [String]
@@ -120,23 +121,23 @@ private struct LogContents {
     /// Whether the snapshot may lack lines that older files have.
     private var isSnapshotDamaged = false
 
-    init(_ place: LogPlace, _ membership: LogMembership) throws {
+    init(_ place: LogPlace) throws {
         self.place = place
         names = try place.fileSystem.contents(ofDirectory: place.directory)
-        let logNames = names.compactMap { LogFileName($0) }
-        let journals = logNames.filter { $0.kind == .journal }.sorted { $0.number < $1.number }
-        let snapshots = logNames.filter { $0.kind == .snapshot }.sorted { $0.number > $1.number }
-        let inOrder = snapshots.prefix(1) + journals + snapshots.dropFirst()
-        let (headers, reasons) = try LogHeader.read(Array(inOrder), in: place, membership)
-        log = headers.first?.log
+        let inOrder = LogFileName.inOrderOfReading(names)
+        let (headers, reasons) = try LogHeader.read(inOrder, in: place)
+        identity = headers.max { $0.name.isOlder(than: $1.name) }.map {
+            LogIdentity(log: $0.log, label: $0.label)
+        }
         foreignFiles = Set(reasons.keys)
         for name in inOrder {
             guard let reason = reasons[name] else { continue }
             let damage = LogDamage(file: name.text, line: 1, offset: 0, reason: .foreign, detail: reason)
             recovery.damages.append(damage)
         }
-        let own = journals.filter { reasons[$0] == nil }.map(\.number)
-        try chooseSnapshot(snapshots.filter { reasons[$0] == nil }.map(\.number), own)
+        let found = inOrder.filter { reasons[$0] == nil }
+        let own = found.filter { $0.kind == .journal }.map(\.number)
+        try chooseSnapshot(found.filter { $0.kind == .snapshot }.map(\.number), own)
         try scanJournals(own.filter { $0 >= base })
     }
 

@@ -56,12 +56,8 @@ package final class JSONLog: Sendable {
     /// The random number that identifies the files of this log.
     package var identifier: UInt64 { place.identity.withLock { $0.log } }
 
-    /// Sets the label of new files.
-    ///
-    /// - Parameter label: One JSON value on one line.
-    package func relabel(_ label: [UInt8]) {
-        place.identity.withLock { $0.label = label }
-    }
+    /// The label of the newest file.
+    package var label: [UInt8] { place.identity.withLock { $0.label } }
 
     /// Writes a group of lines with one system call.
     ///
@@ -94,6 +90,31 @@ package final class JSONLog: Sendable {
             try checkOpen()
             try beginJournalIfNeeded(&writer)
             return try writer.commit(groups, flush: flush)
+        }
+    }
+
+    /// Writes a group as the first one of a new journal with another label, flushed; a crash leaves both or neither.
+    ///
+    /// - Parameters:
+    ///   - group: The lines.
+    ///   - label: One JSON value on one line.
+    /// - Returns: The positions of the lines.
+    /// - Throws: As for a single group.
+    package func commit(_ group: LogGroup, labelling label: [UInt8]) throws -> [LogPosition] {
+        try writer.withLock { writer in
+            try checkOpen()
+            if writer.needsNewJournal { try writer.checkStillOurs() } else { try writer.checkStillThere() }
+            let former = self.label
+            place.identity.withLock { $0.label = label }
+            do {
+                try beginJournal(&writer, with: group)
+            } catch {
+                place.identity.withLock { $0.label = former }
+                throw error
+            }
+            let active = writer.active
+            let start = active.ranges.first?.lowerBound ?? active.size
+            return group.positions(in: active.name.identifier, at: start)
         }
     }
 
@@ -175,14 +196,14 @@ package final class JSONLog: Sendable {
     }
 
     /// Continues in a new file, and freezes the previous one.
-    func beginJournal(_ writer: inout LogWriter) throws {
+    func beginJournal(_ writer: inout LogWriter, with group: LogGroup = LogGroup()) throws {
         // Entries flushed into the next file must not survive if earlier ones are lost.
         if !writer.needsNewJournal { try writer.flushRest() }
         let previous = writer.active
         let name = LogFileName(.journal, try place.number(after: previous.name))
         // If this fails halfway, the new journal may exist and state how much of this one is valid.
         writer.needsNewJournal = true
-        let journal = try place.makeJournal(name, previousSize: previous.size)
+        let journal = try place.makeJournal(name, previousSize: previous.size, with: group)
         writer.parts.append(previous)
         writer.active = journal
         writer.needsNewJournal = false

@@ -14,59 +14,75 @@ package struct LogHeader: Hashable, Sendable {
     package var label: [UInt8]
 }
 
-/// Distinguishes the files of a log from those of others.
-///
-/// The log compares numbers; its owner interprets the labels and chooses between logs.
-package struct LogMembership {
-    /// Draws the number of a new log.
-    package var newLog: () -> UInt64
-    /// Returns the files that do not belong to the log, each with the reason.
-    ///
-    /// The headers start with the newest snapshot, followed by the journals in their order and older
-    /// snapshots. If it throws, the directory is not opened.
-    package var foreignFiles: ([LogHeader]) throws -> [LogFileName: String]
-    /// Returns the label of new files, one JSON value; called after the visit.
-    package var label: () -> [UInt8]
+/// The number and label in the headers of a log.
+struct LogIdentity: Hashable, Sendable {
+    var log: UInt64 = 0
+    /// What the log belongs to, as one JSON value.
+    var label: [UInt8] = []
+}
 
-    package init(
-        newLog: @escaping () -> UInt64 = Self.anyNumber,
-        foreignFiles: @escaping ([LogHeader]) throws -> [LogFileName: String] = Self.ofOtherLogs,
-        label: @escaping () -> [UInt8] = { Array("{}".utf8) }
-    ) {
-        self.newLog = newLog
-        self.foreignFiles = foreignFiles
-        self.label = label
-    }
-
+extension JSONLog {
     /// A random number for a log.
     @Sendable
     package static func anyNumber() -> UInt64 { .random(in: 0 ... .max) }
 
-    /// Returns the files whose log differs from that of the first file.
-    package static func ofOtherLogs(_ headers: [LogHeader]) -> [LogFileName: String] {
-        var foreignFiles: [LogFileName: String] = [:]
-        for header in headers where header.log != headers[0].log {
-            foreignFiles[header.name] = "it is part of another log"
+    /// Reads the label of a log's newest file, without opening the log.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the log.
+    ///   - fileSystem: The file system.
+    ///   - format: The name of the format.
+    ///   - versions: The versions that are read.
+    /// - Returns: `none` if there is no file of a log; `some(nil)` if the first line of the newest one is damaged.
+    /// - Throws: ``FileError``, or ``LogError`` for a file of another format or version.
+    package static func newestLabel(
+        in directory: String,
+        _ fileSystem: any FileSystem,
+        format: String,
+        versions: ClosedRange<UInt64>
+    ) throws -> [UInt8]?? {
+        let place = LogPlace(
+            directory: directory,
+            fileSystem: fileSystem,
+            format: format,
+            versions: versions,
+            identity: Locked(LogIdentity())
+        )
+        guard try fileSystem.status(of: directory) != nil else { return .none }
+        let names = LogFileName.inOrderOfReading(try fileSystem.contents(ofDirectory: directory))
+        let (headers, foreignFiles) = try LogHeader.read(names, in: place)
+        guard let newest = names.filter({ foreignFiles[$0] == nil }).max(by: { $0.isOlder(than: $1) }) else {
+            return .none
         }
-        return foreignFiles
+        return .some(headers.first { $0.name == newest }?.label)
     }
 }
 
-/// The number and label in the headers of a log; the label changes when the log gets an owner.
-struct LogIdentity: Hashable, Sendable {
-    var log: UInt64
-    var label: [UInt8]
+extension LogFileName {
+    /// The log's files: the newest snapshot, the journals in their order, and older snapshots.
+    static func inOrderOfReading(_ names: [String]) -> [LogFileName] {
+        let names = names.compactMap { LogFileName($0) }
+        let journals = names.filter { $0.kind == .journal }.sorted { $0.number < $1.number }
+        let snapshots = names.filter { $0.kind == .snapshot }.sorted { $0.number > $1.number }
+        return snapshots.prefix(1) + journals + snapshots.dropFirst()
+    }
+
+    /// Whether the file was begun before another; a snapshot stands before the journal of the same number.
+    func isOlder(than other: LogFileName) -> Bool {
+        if number != other.number { return number < other.number }
+        return kind == .snapshot && other.kind == .journal
+    }
 }
 
 extension LogHeader {
     /// Reads the headers of files, and finds the files that do not belong to the log.
     ///
-    /// - Throws: ``FileError``, ``LogError`` for a file of another format or a newer version, or the owner's
-    ///   error for a directory that is not its own.
+    /// The newest file says which log it is.
+    ///
+    /// - Throws: ``FileError``, or ``LogError`` for a file of another format or another version.
     static func read(
         _ names: [LogFileName],
-        in place: LogPlace,
-        _ membership: LogMembership
+        in place: LogPlace
     ) throws -> (headers: [LogHeader], foreignFiles: [LogFileName: String]) {
         var headers: [LogHeader] = []
         var misnamed: [LogFileName: LogHeader] = [:]
@@ -76,14 +92,15 @@ extension LogHeader {
             guard let header = try read(file, name, in: place) else { continue }
             if header.name == name { headers.append(header) } else { misnamed[name] = header }
         }
-        let others = try headers.isEmpty ? [:] : membership.foreignFiles(headers)
-        let own = headers.filter { others[$0.name] == nil }
+        let log = headers.max { $0.name.isOlder(than: $1.name) }?.log
+        let own = headers.filter { $0.log == log }
+        let others = headers.filter { $0.log != log }
         // The file may be a copy of one of the log's files, or come from a log that has nothing to do with it.
         let foreignFiles = misnamed.mapValues { header in
             let isCopy = own.contains { $0.log == header.log }
             return isCopy ? "it is a copy of \(header.name.text)" : "it is \(header.name.text) of another log"
         }
-        return (own, foreignFiles.merging(others) { $1 })
+        return (own, others.reduce(into: foreignFiles) { $0[$1.name] = "it is part of another log" })
     }
 
     private static func read(

@@ -46,13 +46,19 @@ struct LogPlace: Sendable {
 
     func path(_ name: LogFileName) -> String { directory.appending(path: name.text) }
 
-    /// Creates a journal atomically: a crash can't leave an incomplete one.
-    func makeJournal(_ name: LogFileName, previousSize: UInt64?) throws -> LogPart {
+    /// Creates a journal atomically, with its first group: a crash can't leave an incomplete one.
+    func makeJournal(
+        _ name: LogFileName,
+        previousSize: UInt64?,
+        with group: LogGroup = LogGroup()
+    ) throws -> LogPart {
         let header = header(of: name, previousSize: previousSize)
-        try fileSystem.writeAtomically(header, to: path(name))
+        let bytes = group.isEmpty ? header : header + group.bytes + LogMarks.commit(group.commitMark)
+        try fileSystem.writeAtomically(bytes, to: path(name))
         let file = try fileSystem.openFile(at: path(name), for: .appending)
         var part = LogPart(name: name, file: file, ranges: [], size: UInt64(header.count))
-        part.note(header)
+        if !group.isEmpty { part.extend(to: UInt64(bytes.count)) }
+        part.note(bytes)
         return part
     }
 

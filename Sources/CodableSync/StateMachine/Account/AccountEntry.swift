@@ -6,6 +6,10 @@ package enum AccountEntry: Equatable, Sendable {
     case made(for: StateIdentity)
     /// The user is confirmed, and everything in the state is theirs.
     case claimed(by: String)
+    /// A switch of users has made this state the current one; `from` is named when the app is notified.
+    case entered(from: String?, switchCount: UInt64)
+    /// The app was notified of the switch.
+    case switchTold
     /// The user has signed out; with `removing`, what the cloud has confirmed was removed from this device.
     case signedOut(removing: Bool)
 }
@@ -16,6 +20,12 @@ extension SyncState {
         switch entry {
         case .made(let identity): changeSummary { $0.identity = identity }
         case .claimed(let user): applyClaimed(by: user)
+        case .entered(let former, let count):
+            changeSummary { summary in
+                summary.switchCount = count
+                summary.untoldSwitch = UntoldSwitch(from: former)
+            }
+        case .switchTold: changeSummary { $0.untoldSwitch = nil }
         case .signedOut(let removing): applySignedOut(removing: removing)
         }
     }
@@ -24,6 +34,7 @@ extension SyncState {
     private mutating func applyClaimed(by user: String) {
         changeSummary { summary in
             summary.user = user
+            summary.switchCount = max(summary.switchCount, 1)
             summary.signOut = nil
         }
     }

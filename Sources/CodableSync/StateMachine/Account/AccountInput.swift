@@ -10,4 +10,6 @@ package enum AccountInput: Equatable, Sendable {
     /// This machine has replaced a former user's; `nil` if the app was already notified of that user's
     /// sign-out.
     case switched(from: String?)
+    /// The app was notified of the switch.
+    case switchTold
 }

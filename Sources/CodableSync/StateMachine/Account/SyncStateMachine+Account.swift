@@ -9,6 +9,7 @@ extension SyncStateMachine {
         case .formerCallsEnded: removeFormerRecords()
         case .switchFailed(let error): receive(switchFailure: error)
         case .switched(let former): tellSwitch(from: former)
+        case .switchTold: context.append([.account(.switchTold)])
         }
     }
 
