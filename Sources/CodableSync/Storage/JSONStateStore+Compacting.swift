@@ -49,6 +49,10 @@ extension JSONStateStore {
         fail(StateCompactionError(error))
     }
 
+    /// The number of files above which they are compacted however small they are, since each switch of users begins one
+    /// and all of them are kept open.
+    private static var maximumFiles: Int { 16 }
+
     /// Whether the log has grown enough since its snapshot; this includes growth in earlier openings and
     /// interrupted compactions.
     private var isCompactionDue: Bool {
@@ -56,7 +60,8 @@ extension JSONStateStore {
         let (isRunning, failedSize) = compaction.withLock { ($0.isRunning, $0.failedSize) }
         // A failed attempt, which rewrites all files, is repeated once they have doubled, or at the next opening.
         if isRunning || size / 2 < failedSize ?? 0 { return false }
-        return size > compactionSize && size / 3 > log.snapshotByteCount
+        if log.fileCount > Self.maximumFiles { return true }
+        return size > compactionSize && size / 2 > log.snapshotByteCount
     }
 
     private func endCompaction(failedSize: UInt64?) {

@@ -20,6 +20,8 @@ package final class JSONStateStore: StateStore {
         package var recovery: LogRecovery
         /// The number of the user's directory.
         package var number: Int64 = 0
+        /// The greatest number of switches that another state names.
+        package var greatestSwitchCount: UInt64 = 0
         /// Entries that make a damaged state consistent; they must be stored before anything else.
         package var repairs: [JournalEntry] = []
         /// The names of records whose edits are lost, since their contents were in a damaged line.
@@ -28,7 +30,7 @@ package final class JSONStateStore: StateStore {
 
     let log: JSONLog
     let compactionSize: UInt64
-    /// The label of the newest file.
+    /// The label of new files.
     private let label: Locked<StateLabel>
     let index: Locked<ContentIndex>
     /// What the lines so far give; held while lines are appended, and while a compaction begins.
@@ -70,7 +72,6 @@ package final class JSONStateStore: StateStore {
         compactionSize: UInt64 = JSONStateStore.compactionSize,
         newLog: () -> UInt64 = JSONLog.anyNumber
     ) throws -> Opened {
-        try label(in: directory, fileSystem)?.check(identity)
         var fold = JournalFold(identity: identity)
         var label = StateLabel()
         var (log, recovery) = try JSONLog.open(
@@ -84,6 +85,7 @@ package final class JSONStateStore: StateStore {
                 fold.adoptSettled()
                 let new = StateLabel(identity: identity, user: user)
                 label = fold.adopt(found.map { StateLabel($0) ?? StateLabel() } ?? new)
+                try label.check(identity)
                 return label.encoded
             }
         ) { line, position in
@@ -132,19 +134,18 @@ package final class JSONStateStore: StateStore {
     /// - Parameters:
     ///   - directory: The directory of the journal.
     ///   - fileSystem: The file system.
-    /// - Returns: The label, nobody's if there is no state; `nil` if it is damaged.
+    /// - Returns: The label, nobody's if there is no state; `nil` if only the rows can say it.
     /// - Throws: `FileError`, or `LogError` for a state of another version.
     static func label(in directory: String, _ fileSystem: any FileSystem) throws -> StateLabel? {
-        let newest = try JSONLog.newestLabel(
+        let bytes = try JSONLog.newestLabel(
             in: directory,
             fileSystem,
             format: format,
             versions: version...version
         )
-        switch newest {
-        case .none: return StateLabel()
-        case .some(let label): return label.flatMap { StateLabel($0) }
-        }
+        if bytes?.isEmpty == true { return StateLabel() }
+        let label = bytes.flatMap { StateLabel($0) as StateLabel? }
+        return label?.user == nil ? nil : label
     }
 
     /// Finds out which contents of the snapshot are left, since there is damage.
@@ -204,11 +205,15 @@ package final class JSONStateStore: StateStore {
         }
     }
 
-    /// Writes a group; one that changes whose the state is begins a new file, whose header says so.
+    /// Writes a group; that of a switch begins a new file, whose header says so.
     private func commit(_ group: LogGroup, _ label: StateLabel, flush: Bool) throws -> [LogPosition] {
         try self.label.withLock { current in
             if label == current { return try log.commit(group, flush: flush) }
-            let positions = try log.commit(group, labelling: label.encoded)
+            let isSwitch = label.switchCount != current.switchCount
+            let positions =
+                isSwitch
+                ? try log.commit(group, labelling: label.encoded) : try log.commit(group, flush: flush)
+            log.relabel(label.encoded)
             current = label
             return positions
         }

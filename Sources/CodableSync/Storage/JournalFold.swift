@@ -24,6 +24,8 @@ struct JournalFold {
     /// Whether the lines behind the groups of the snapshot were read, because there is damage.
     private var isRearRead = false
     private(set) var lastHandle: UInt64 = 0
+    /// Whether the rows of the last switch to this state are damaged.
+    private(set) var isSwitchLost = false
 
     /// What the state must belong to; `nil` if anything is allowed.
     private let identity: StateIdentity?
@@ -94,6 +96,7 @@ struct JournalFold {
     ///
     /// - Returns: The label of new files.
     mutating func adopt(_ label: StateLabel) -> StateLabel {
+        isSwitchLost = label.switchCount > state.summary.switchCount
         state.changeSummary { summary in
             summary.user = summary.user ?? label.user
             summary.switchCount = max(summary.switchCount, label.switchCount)

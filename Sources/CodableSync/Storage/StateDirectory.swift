@@ -7,7 +7,7 @@ import class Foundation.Thread
 /// The engine's directory, with a lock for its one owner and a state for each user.
 ///
 /// It contains `lock` and `users/1/`, `users/2/` …, each with a log whose header says whose it is and at which switch
-/// of users it was entered. The one that was entered last is the current one; nothing else says so.
+/// of users it was entered. The one with the greatest number is the current one; nothing else says so.
 package final class StateDirectory: Sendable {
     /// Why a directory cannot be used.
     package enum Failure: Error, Equatable {
@@ -119,19 +119,18 @@ package final class StateDirectory: Sendable {
     /// Opens the state that was entered last, or the one that no user has claimed yet.
     ///
     /// - Returns: The store and the state.
-    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created.
+    /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created. If it cannot be read whose a
+    ///   state is, none is opened, since that one may be the last.
     package func openLast() throws -> JSONStateStore.Opened {
         let numbers = try numbersOnDisk()
         if numbers.count <= 1 { return try open(numbers.first ?? Self.firstNumber) }
-        let labels = try labels()
-        let readable = labels.compactMap { entry in entry.known.map { (number: entry.number, label: $0) } }
-        let last = readable.max { first, second in
-            (first.label.switchCount, second.number) < (second.label.switchCount, first.number)
+        let states = try labels().map { (number: $0.number, found: try $0.found.get()) }
+        let last = states.max { first, second in
+            (first.found.label.switchCount, second.number) < (second.found.label.switchCount, first.number)
         }
-        guard let last else { return try open(numbers[0]) }
-        var opened = try open(last.number)
-        if readable.count < labels.count, opened.state.summary.isFollowed {
-            // A state that cannot be read blocks no other user, and may be the one whose changes the app has.
+        var opened = try open(last?.number ?? Self.firstNumber)
+        if states.contains(where: { $0.found.isDoubtful && $0.number != opened.number }) {
+            // The app may have the changes of that state.
             try opened.appendOrClose([.delivering(.startedOver)])
         }
         return opened
@@ -149,10 +148,11 @@ package final class StateDirectory: Sendable {
         let labels = try labels(except: open)
         var number = labels.first { $0.known?.user?.isIdentical(to: user) == true }?.number
         if number == nil {
-            for entry in labels { _ = try entry.label.get() }
+            for entry in labels { _ = try entry.found.get() }
             number = Self.unused(labels.map(\.number) + [open].compactMap { $0 })
         }
         var opened = try self.open(number ?? Self.firstNumber, for: user)
+        opened.greatestSwitchCount = labels.compactMap { $0.known?.switchCount }.max() ?? 0
         if opened.state.summary.signOut != nil { try opened.appendOrClose([.account(.claimed(by: user))]) }
         return opened
     }
@@ -164,29 +164,38 @@ package final class StateDirectory: Sendable {
     /// - Throws: ``Failure`` if the directory cannot be read.
     private func labels(except open: Int64? = nil) throws -> [NumberedLabel] {
         try numbersOnDisk().filter { $0 != open }.map { number in
-            NumberedLabel(number: number, label: Result { try label(of: number) })
+            NumberedLabel(number: number, found: Result { try label(of: number) })
         }
     }
 
     private struct NumberedLabel {
         var number: Int64
-        var label: Result<StateLabel, any Error>
+        var found: Result<(label: StateLabel, isDoubtful: Bool), any Error>
 
         var known: StateLabel? {
-            if case .success(let label) = label { label } else { nil }
+            if case .success(let found) = found { found.label } else { nil }
         }
     }
 
-    private func label(of number: Int64) throws -> StateLabel {
+    /// Whose a state is, and whether it may have been entered later than its label says.
+    private func label(of number: Int64) throws -> (StateLabel, isDoubtful: Bool) {
+        let directory = directory(number)
         do {
-            if let label = try JSONStateStore.label(in: directory(number), fileSystem) { return label }
+            if let label = try JSONStateStore.label(in: directory, fileSystem) { return (label, false) }
         } catch {
-            throw Failure(error, in: directory(number))
+            throw Failure(error, in: directory)
         }
-        // The header is damaged; the rows say the same.
-        let opened = try self.open(number)
+        let opened = try open(number)
         opened.store.close()
-        return StateLabel(opened.state.summary)
+        let label = StateLabel(opened.state.summary)
+        guard opened.recovery.isDamaged else { return (label, false) }
+        if label.user == nil {
+            throw Failure.unreadable(
+                "\"\(directory.shortenedForMessage)\" is damaged, and doesn't say whose state it is. "
+                    + "Restore it from a backup, or move it away; the edits in it that were not sent are lost then."
+            )
+        }
+        return (label, true)
     }
 
     private func numbersOnDisk() throws -> [Int64] {

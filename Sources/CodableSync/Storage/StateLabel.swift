@@ -1,8 +1,9 @@
 import RecordCoding
 
-/// The label in the header of a state's file: whose the state is, readable without the rest of the file.
+/// The label in the header of a state's file: whose the state was when the file was begun.
 ///
-/// Whenever it changes, a new file begins, so the newest file has the current one.
+/// It can be read without the rest of the file. A switch begins a file, so the number in the newest one is the state's;
+/// a claim does not, so that one may name no user although the rows do.
 package struct StateLabel: Equatable, Sendable {
     var identity: StateIdentity?
     /// The user record name; `nil` if no user has claimed the state.

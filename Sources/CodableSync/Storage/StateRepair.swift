@@ -32,6 +32,11 @@ enum StateRepair {
         if state.summary.identity == nil, !state.summary.isFollowed {
             entries.append(.delivering(.startedOver))
         }
+        if fold.isSwitchLost {
+            // Whom to name is lost, and the app may have another user's changes.
+            entries.append(.account(.entered(from: nil, switchCount: state.summary.switchCount)))
+            entries.append(.delivering(.startedOver))
+        }
         // The rows that said so may be what is damaged.
         if state.summary.signOut == .removed { entries.append(.account(.signedOut(removing: true))) }
         return entries

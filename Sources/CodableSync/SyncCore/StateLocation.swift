@@ -12,6 +12,8 @@ struct OpenedState: Sendable {
     var recovered: [String]
     /// Why damaged files or removed records could not be removed from disk, if so.
     var compactionFailure: String?
+    /// The greatest number of switches that another state names.
+    var greatestSwitchCount: UInt64
 
     /// Closes the files and releases the directory.
     func close() {
@@ -157,7 +159,8 @@ struct StateLocation: Sendable {
     ) async throws -> OpenedState {
         try await Self.besideTheActor {
             var opened = opened
-            try opened.store.enter(&opened.state, from: former, after: count, startsOver: startsOver)
+            let last = max(count, opened.greatestSwitchCount)
+            try opened.store.enter(&opened.state, from: former, after: last, startsOver: startsOver)
             return opened
         }
     }
@@ -235,7 +238,8 @@ struct StateLocation: Sendable {
                 state: state,
                 nextHandle: opened.nextHandle,
                 recovered: recovered,
-                compactionFailure: failure
+                compactionFailure: failure,
+                greatestSwitchCount: opened.greatestSwitchCount
             )
         } catch {
             opened.store.close()

@@ -83,7 +83,7 @@ final class EngineCompactionTests: AccountScenario {
     func testSwitchingUsersDuringACompactionLosesNothing() async throws {
         let files = HeldFileSystem(disk)
         let phone = try await makeDeviceOfAlice(on: files) { $0.compactionSize = 8000 }
-        let hold = try await beginCompaction(phone.engine, files, "journal-2")
+        let hold = try await beginCompaction(phone.engine, files)
         phone.account.signIn("bob")
         let engine = phone.engine
         let switching = Task { try await engine.sync() }
@@ -105,7 +105,7 @@ final class EngineCompactionTests: AccountScenario {
             $0.compactionSize = 8000
             $0.onSignOut = .remove
         }
-        let hold = try await beginCompaction(phone.engine, files, "journal-2")
+        let hold = try await beginCompaction(phone.engine, files)
         phone.account.signIn("bob")
         let engine = phone.engine
         let switching = Task { try await engine.sync() }

@@ -14,7 +14,7 @@ final class FullStateDiskTests: EngineScenario {
             XCTFail("the sync result should not fit on the disk")
         } catch let error as SyncError where error.code == .storageFull {
             let text = error.message
-            XCTAssertTrue(text.contains("/device/users/1/journal-2.jsonl"), text)
+            XCTAssertTrue(text.contains("/device/users/1/journal-1.jsonl"), text)
         }
         XCTAssertEqual(phone.events.count { if case .failed = $0 { true } else { false } }, 0)
         XCTAssertGreaterThan(phone.events.count { if case .storageFailed = $0 { true } else { false } }, 0)

@@ -76,8 +76,7 @@ class AccountScenariosClaiming: AccountScenario {
             try await phone.engine.upload(Note("b-1", "of bob"))
             try await phone.engine.close()
             if isDamaged {
-                for number in 1...2 {
-                    let newest = "/device/users/\(number)/journal-2.jsonl"
+                for newest in ["/device/users/1/journal-1.jsonl", "/device/users/2/journal-2.jsonl"] {
                     var bytes = try XCTUnwrap(files.bytes(at: newest))
                     bytes[20] ^= 1
                     files.place(bytes, at: newest)

@@ -114,10 +114,10 @@ class StateScenarios: StateFileScenario {
     // SF-07, P-11, C15
     func testADamagedLineIsLostAndCausesAFullFetch() async throws {
         let files = try await prepare()
-        var bytes = files["journal-2.jsonl"]
+        var bytes = files["journal-1.jsonl"]
         let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"zone\":1,\"name\":\"p2\"".utf8))).lowerBound
         bytes[place + 9] ^= 0x20
-        files["journal-2.jsonl"] = bytes
+        files["journal-1.jsonl"] = bytes
         let line = bytes[..<place].count { $0 == UInt8(ascii: "\n") } + 1
         let device = try open(files)
         let pending = try await device.pendingNames()
@@ -125,8 +125,8 @@ class StateScenarios: StateFileScenario {
         let told = recoveries(of: device)
         XCTAssertEqual(told.count, 1)
         let text = told.first ?? ""
-        let start = "journal-2.jsonl:\(line) (byte \(place)): the checksum does not hold."
-        XCTAssertTrue(text.hasPrefix(start) && text.contains("damaged-journal-2.jsonl-1"), text)
+        let start = "journal-1.jsonl:\(line) (byte \(place)): the checksum does not hold."
+        XCTAssertTrue(text.hasPrefix(start) && text.contains("damaged-journal-1.jsonl-1"), text)
         XCTAssertEqual(files.quarantine, [bytes])
         let notes = try await device.engine.diagnostics().notes
         XCTAssertEqual(notes.map(\.message), told)

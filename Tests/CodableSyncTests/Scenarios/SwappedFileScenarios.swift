@@ -6,7 +6,7 @@ import XCTest
 /// State files of two users or zones that end up in each other's directories.
 class SwappedFileScenarios: AccountScenario {
     private static let users = ["alice", "bob"]
-    private static let directories = ["/device/users/1", "/device/users/2"]
+    private static let directories = ["/device/users/2", "/device/users/3"]
 
     /// A disk with records of two users, some of them unsent: in the first journal, or in a snapshot and the
     /// next journal after a compaction.
@@ -24,7 +24,9 @@ class SwappedFileScenarios: AccountScenario {
     }
 
     private func edit(_ files: SimulatedFileSystem, _ sent: String, _ unsent: String) async throws {
-        let phone = try makeAccountDevice(Note.self, user: "alice") { $0.fileSystem = files }
+        // The first user's state has a file less.
+        let phone = try makeAccountDevice(Note.self, user: "zoe") { $0.fileSystem = files }
+        try await phone.engine.sync()
         for user in Self.users {
             phone.account.signIn(user)
             try await phone.engine.sync()
@@ -130,7 +132,7 @@ class SwappedFileScenarios: AccountScenario {
     }
 
     func testAFileOfAnotherZoneIsNeitherShownNorSent() async throws {
-        let name = "snapshot-3.jsonl"
+        let name = "snapshot-2.jsonl"
         let (files, others) = (try await prepareZone("First"), try await prepareZone("Second"))
         let path = "/device/users/1/\(name)"
         files.place(try XCTUnwrap(others.bytes(at: path)), at: path)
@@ -153,7 +155,7 @@ class SwappedFileScenarios: AccountScenario {
         for isNewestAlone in [false, true] {
             let files = try await prepareZone(isNewestAlone ? "Second" : "First")
             if isNewestAlone {
-                let path = "/device/users/1/journal-3.jsonl"
+                let path = "/device/users/1/journal-2.jsonl"
                 let others = try await prepareZone("First")
                 files.place(try XCTUnwrap(others.bytes(at: path)), at: path)
             }

@@ -6,7 +6,7 @@ import XCTest
 
 /// Contents in intact state files that are not valid in any record.
 final class UnreadableContentsScenarios: StateFileScenario {
-    private let journal = "journal-2.jsonl"
+    private let journal = "journal-1.jsonl"
 
     /// A device's state in which a stored record has a date out of range.
     private func prepareUnreadable(_ name: String) async throws -> StateFiles {

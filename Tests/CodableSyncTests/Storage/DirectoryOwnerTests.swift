@@ -82,7 +82,84 @@ final class DirectoryOwnerTests: XCTestCase {
         let path = newest(2)
         let bytes = try XCTUnwrap(files.bytes(at: path))
         try changeByte(XCTUnwrap(bytes.firstIndex(of: UInt8(ascii: "\n"))) + 5, of: path)
-        XCTAssertEqual(try lastUser(), "bob")
+        let directory = try directory()
+        let opened = try directory.openLast()
+        XCTAssertEqual(opened.state.summary.user, "bob")
+        let repaired = opened.repairs.reduce(into: opened.state) { $0.apply($1) }
+        XCTAssertEqual(repaired.summary.untoldSwitch, UntoldSwitch(from: nil))
+        XCTAssertEqual(repaired.streams.replay, .reset)
+        directory.release()
+    }
+
+    /// Nobody knows the last user then, and the app may have that user's changes.
+    func testWithoutTheFileOfASwitchTheFormerUsersStateStartsOver() throws {
+        try prepare(["alice", "bob"])
+        let path = newest(2)
+        files.place(Array(repeating: 0, count: 400), at: path)
+        let directory = try directory()
+        let opened = try directory.openLast()
+        XCTAssertEqual(opened.state.summary.user, "alice")
+        XCTAssertEqual(opened.state.streams.replay, .reset)
+        directory.release()
+    }
+
+    func testADamagedStateOfNobodyBesideAnothersIsNotGivenAway() throws {
+        let first = try directory()
+        let opened = try first.openLast()
+        states.note(opened)
+        try states.put(.claimed(by: "alice"), in: opened.store)
+        opened.store.close()
+        var bob = try first.open(for: "bob")
+        try bob.store.enter(&bob.state, from: nil, after: 0, startsOver: false)
+        bob.store.close()
+        first.release()
+        let text = try XCTUnwrap(files.bytes(at: "/d/users/1/journal-1.jsonl"))
+        let claim = try XCTUnwrap(text.firstRange(of: Array("alice".utf8)))
+        try changeByte(claim.lowerBound, of: "/d/users/1/journal-1.jsonl")
+        let directory = try directory()
+        XCTAssertThrowsError(try directory.open(for: "carol")) { error in
+            guard case .unreadable(let text)? = error as? StateDirectory.Failure else {
+                return XCTFail("\(error)")
+            }
+            XCTAssertTrue(text.contains("doesn't say whose state it is"), text)
+        }
+        XCTAssertEqual(try directory.open(for: "bob").number, 2)
+        directory.release()
+    }
+
+    /// The rename was done, and what follows it was not.
+    func testARefusedSwitchDoesNotCountAfterTheNextOpening() throws {
+        for operation in [FileError.Operation.syncDirectory, .open] {
+            files = SimulatedFileSystem()
+            try prepare(["alice"])
+            let hooked = HookedFileSystem(files)
+            let directory = try StateDirectory(path: "/d", identity: identity, fileSystem: hooked)
+            var bob = try directory.open(for: "bob")
+            let isRenamed = Locked(false)
+            hooked.before { found, path throws(FileError) in
+                if found == .rename { isRenamed.withLock { $0 = true } }
+                if found == operation, isRenamed.withLock({ $0 }) { throw FileError(found, path, code: EIO) }
+            }
+            XCTAssertThrowsError(try bob.store.enter(&bob.state, from: "alice", after: 1, startsOver: true))
+            XCTAssertTrue(isRenamed.withLock { $0 })
+            bob.store.close()
+            directory.release()
+            XCTAssertEqual(try lastUser(), "alice", operation.rawValue)
+        }
+    }
+
+    /// Each switch begins a file, and all of them are kept open.
+    func testManySwitchesOfASmallStateAreCompacted() throws {
+        let directory = try directory()
+        for count in 0..<40 {
+            var opened = try directory.open(for: "alice")
+            opened.store.compactIfDue { XCTFail("\($0)") }
+            try opened.store.enter(&opened.state, from: nil, after: UInt64(count), startsOver: false)
+            opened.store.close()
+            XCTAssertLessThan(files.names(in: "/d/users/1").count, 20)
+        }
+        directory.release()
+        XCTAssertEqual(try lastUser(), "alice")
     }
 
     /// Nothing about a switch depends on the numbers of the directories.
@@ -105,31 +182,25 @@ final class DirectoryOwnerTests: XCTestCase {
         directory.release()
     }
 
-    /// It may be that of the user who signs in, and that of the changes that the app has.
+    /// It may be the last one, or that of the user who signs in: neither is guessed.
     func testAStateThatCannotBeReadIsNeitherReplacedNorForgotten() throws {
         try prepare(["alice", "bob"])
-        let before = try directory()
-        let alice = try before.open(for: "alice")
-        states.note(alice)
-        try states.put(.delivering(.followed), in: alice.store)
-        alice.store.close()
-        before.release()
         try files.remove(newest(2))
         files.placeOther(.directory, at: "/d/users/2/journal-2.jsonl")
         let directory = try directory()
-        for user in ["bob", "dave"] {
-            XCTAssertThrowsError(try directory.open(for: user)) { error in
+        let openings = [
+            { try directory.openLast() }, { try directory.open(for: "bob") },
+            { try directory.open(for: "dave") },
+        ]
+        for open in openings {
+            XCTAssertThrowsError(try open()) { error in
                 guard case .unreadable(let text)? = error as? StateDirectory.Failure else {
                     return XCTFail("\(error)")
                 }
                 XCTAssertTrue(text.contains("/d/users/2/journal-2.jsonl"), text)
             }
         }
-        let last = try directory.openLast()
-        XCTAssertEqual(last.number, 1, "a user who is known is not held up")
-        XCTAssertEqual(last.state.streams.replay, .reset)
-        last.store.close()
-        XCTAssertEqual(try directory.open(for: "alice").number, 1)
+        XCTAssertEqual(try directory.open(for: "alice").number, 1, "a user who is known is not held up")
         XCTAssertEqual(files.names(in: "/d/users/3"), [])
     }
 

@@ -5,7 +5,7 @@ import XCTest
 
 /// Numbers in a state's files that the library never writes, behind valid checksums.
 final class ExtremeNumberTests: StateFileScenario {
-    private let journal = "journal-2.jsonl"
+    private let journal = "journal-1.jsonl"
 
     private func queued(_ members: String) -> String {
         #"{"zone":1,"name":"p9","record":{"type":"Item","pending":{\#(members)}}}"#

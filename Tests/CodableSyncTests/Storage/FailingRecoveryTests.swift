@@ -7,7 +7,7 @@ import XCTest
 final class FailingRecoveryTests: StateFileScenario {
     func testADamagedStateOpensEvenIfItCannotBeCompacted() async throws {
         let files = try await prepare()
-        let name = "journal-2.jsonl"
+        let name = "journal-1.jsonl"
         var bytes = files[name]
         let line = try XCTUnwrap(bytes.firstRange(of: Array(#"{"zone":1,"name":"known1""#.utf8)))
         bytes[line.upperBound + 3] ^= 1

@@ -7,6 +7,7 @@ import XCTest
 final class LostRowTests: XCTestCase {
     private let files = SimulatedFileSystem()
     private let states = RowStates()
+    private let journal = "/state/journal-1.jsonl"
 
     private func open() throws -> JSONStateStore.Opened {
         try JSONStateStore.open(directory: "/state", fileSystem: files)
@@ -25,9 +26,6 @@ final class LostRowTests: XCTestCase {
 
     /// The state after damage to the line with a text, as an engine repairs it.
     private func repaired(breaking text: String) throws -> (state: SyncState, opened: JSONStateStore.Opened) {
-        // A claim begins a file.
-        let name = files.names(in: "/state").max() ?? ""
-        let journal = "/state/\(name)"
         var bytes = try XCTUnwrap(files.bytes(at: journal))
         let place = try XCTUnwrap(bytes.firstRange(of: Array(text.utf8)), text).lowerBound
         bytes[place + 1] ^= 1

@@ -5,8 +5,8 @@ import XCTest
 
 /// Rows C9 to C12, C16 to C19 and C25: files with valid checksums and malformed contents.
 final class MalformedStateLineTests: StateFileScenario {
-    private let journal = "journal-2.jsonl"
-    private let snapshot = "snapshot-3.jsonl"
+    private let journal = "journal-1.jsonl"
+    private let snapshot = "snapshot-2.jsonl"
 
     private static let oddTexts: [(String, String)] = [
         ("C5 array", "[]"), ("C5 string", "\"x\""), ("C5 null", "null"), ("C5 object", "{}"),
@@ -152,12 +152,12 @@ final class MalformedStateLineTests: StateFileScenario {
         try await device.engine.close()
 
         let gap = whole.copy()
-        gap["journal-4.jsonl"] = gap[journal]
-        try gap.write([["{\"zone\":1,\"zoneState\":{}}"]], to: "journal-4.jsonl")
+        gap["journal-3.jsonl"] = gap[journal]
+        try gap.write([["{\"zone\":1,\"zoneState\":{}}"]], to: "journal-3.jsonl")
         let other = try open(gap)
         let names = try await other.pendingNames()
         XCTAssertEqual(names, Self.edits)
-        XCTAssertTrue(recoveries(of: other).contains { $0.hasPrefix("journal-3.jsonl:0") })
+        XCTAssertTrue(recoveries(of: other).contains { $0.hasPrefix("journal-2.jsonl:0") })
     }
 
     // C17
@@ -186,7 +186,7 @@ final class MalformedStateLineTests: StateFileScenario {
     // C18, I-47
     func testANewerFormatIsRejectedWithoutChanges() async throws {
         let whole = try await prepare(compacted: true)
-        for name in [snapshot, "journal-3.jsonl"] {
+        for name in [snapshot, "journal-2.jsonl"] {
             let files = whole.copy()
             let text = String(decoding: files[name], as: UTF8.self)
             files[name] = Array(
@@ -214,10 +214,10 @@ final class MalformedStateLineTests: StateFileScenario {
     func testTemporaryFilesAreRemovedAndForeignFilesAreIgnored() async throws {
         let files = try await prepare()
         let foreign = [
-            ".DS_Store", "journal-2.jsonl~", ".journal-2.jsonl.swp", "journal-2.jsonl.nosync", "notes.tmp",
+            ".DS_Store", "journal-1.jsonl~", ".journal-1.jsonl.swp", "journal-1.jsonl.nosync", "notes.tmp",
         ]
         for name in foreign { files[name] = Array("theirs".utf8) }
-        for name in ["snapshot-9.jsonl.tmp", "journal-3.jsonl.tmp", "damaged-journal-2.jsonl-1.tmp"] {
+        for name in ["snapshot-9.jsonl.tmp", "journal-2.jsonl.tmp", "damaged-journal-1.jsonl-1.tmp"] {
             files[name] = [1]
         }
         files.disk.placeOther(.directory, at: files.directory + "/journal-7.jsonl.tmp")
@@ -225,7 +225,7 @@ final class MalformedStateLineTests: StateFileScenario {
         let pending = try await device.pendingNames()
         XCTAssertEqual(pending, Self.edits)
         XCTAssertEqual(recoveries(of: device), [])
-        XCTAssertEqual(files.names, (foreign + ["journal-1.jsonl", journal, "journal-7.jsonl.tmp"]).sorted())
+        XCTAssertEqual(files.names, (foreign + [journal, "journal-7.jsonl.tmp"]).sorted())
         for name in foreign { XCTAssertEqual(files[name], Array("theirs".utf8), name) }
     }
 
@@ -248,15 +248,15 @@ final class MalformedStateLineTests: StateFileScenario {
     // C19: the name for the damaged copy is already taken.
     func testADamagedCopyGetsAnotherNameIfItsOwnIsTaken() async throws {
         let files = try await prepare()
-        files.disk.placeOther(.directory, at: files.directory + "/damaged-journal-2.jsonl-1")
-        files["damaged-journal-2.jsonl-2"] = [7]
+        files.disk.placeOther(.directory, at: files.directory + "/damaged-journal-1.jsonl-1")
+        files["damaged-journal-1.jsonl-2"] = [7]
         files[journal] = Array(files[journal].dropFirst(3))
         let damaged = files[journal]
         let device = try open(files)
         let pending = try await device.pendingNames()
         XCTAssertEqual(pending, Self.edits)
-        XCTAssertEqual(files["damaged-journal-2.jsonl-2"], [7])
-        XCTAssertEqual(files["damaged-journal-2.jsonl-3"], damaged)
+        XCTAssertEqual(files["damaged-journal-1.jsonl-2"], [7])
+        XCTAssertEqual(files["damaged-journal-1.jsonl-3"], damaged)
     }
 
     // SF-06

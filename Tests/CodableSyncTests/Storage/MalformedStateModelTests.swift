@@ -72,12 +72,12 @@ final class MalformedStateModelTests: StateFileScenario {
         let phone = try open(files)
         try await live(phone)
         try await phone.engine.close()
-        var bytes = files["journal-2.jsonl"]
+        var bytes = files["journal-1.jsonl"]
         for name in names {
             let place = try XCTUnwrap(bytes.firstRange(of: Array(name.utf8)), name).lowerBound
             bytes[place + 1] ^= 1
         }
-        files["journal-2.jsonl"] = bytes
+        files["journal-1.jsonl"] = bytes
         return try open(files)
     }
 
@@ -144,10 +144,10 @@ final class MalformedStateModelTests: StateFileScenario {
         _ = try await phone.drain()
         try await phone.engine.close()
         try files.compact()
-        var bytes = files["snapshot-3.jsonl"]
+        var bytes = files["snapshot-2.jsonl"]
         let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"summary\"".utf8))).lowerBound
         bytes[place + 4] ^= 1
-        files["snapshot-3.jsonl"] = bytes
+        files["snapshot-2.jsonl"] = bytes
         try await serverDelete("known2")
         let device = try open(files)
         try await device.engine.sync()
@@ -161,10 +161,10 @@ final class MalformedStateModelTests: StateFileScenario {
     // all cases are requested.
     func testAnInterruptedRecoveryEndsWithTheSameResult() async throws {
         let files = try await prepare()
-        var bytes = files["journal-2.jsonl"]
+        var bytes = files["journal-1.jsonl"]
         let place = try XCTUnwrap(bytes.firstRange(of: Array("{\"zone\":1,\"name\":\"p2\"".utf8))).lowerBound
         bytes[place + 9] ^= 1
-        files["journal-2.jsonl"] = bytes
+        files["journal-1.jsonl"] = bytes
         for call in Cases.places(every: 3) {
             var interrupted = files.copy()
             interrupted.disk.powerOff(at: call, .before)

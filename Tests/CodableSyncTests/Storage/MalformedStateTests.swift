@@ -5,8 +5,8 @@ import XCTest
 
 /// Rows C1 to C8 and C13 to C15 of the malformed inputs: damage that the checksums detect.
 final class MalformedStateTests: StateFileScenario {
-    private let journal = "journal-2.jsonl"
-    private let snapshot = "snapshot-3.jsonl"
+    private let journal = "journal-1.jsonl"
+    private let snapshot = "snapshot-2.jsonl"
 
     // C1
     func testAMissingSnapshotIsReportedAndEverythingIsFetched() async throws {
@@ -21,7 +21,7 @@ final class MalformedStateTests: StateFileScenario {
         let told = recoveries(of: device)
         XCTAssertEqual(told.count, 1)
         XCTAssertTrue(
-            (told.first ?? "").hasPrefix("snapshot-3.jsonl:0 (byte 0): the file is missing"),
+            (told.first ?? "").hasPrefix("snapshot-2.jsonl:0 (byte 0): the file is missing"),
             (told.first ?? "")
         )
         try await assertFetchesAll(device)
@@ -33,11 +33,11 @@ final class MalformedStateTests: StateFileScenario {
     // C1
     func testAMissingJournalLosesOnlyItsOwnContents() async throws {
         let files = try await prepare(compacted: true)
-        try files.remove("journal-3.jsonl")
+        try files.remove("journal-2.jsonl")
         let device = try open(files)
         let pending = try await device.pendingNames()
         XCTAssertEqual(pending, Self.edits)
-        XCTAssertEqual(recoveries(of: device).map { $0.prefix(16) }, ["journal-3.jsonl:"])
+        XCTAssertEqual(recoveries(of: device).map { $0.prefix(16) }, ["journal-2.jsonl:"])
         try await assertFetchesAll(device)
     }
 

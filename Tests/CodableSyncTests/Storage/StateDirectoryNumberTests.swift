@@ -64,7 +64,6 @@ final class StateDirectoryNumberTests: XCTestCase {
         let handle = try FileHandle(forWritingTo: journal)
         try handle.truncate(atOffset: 10 << 40)
         try handle.close()
-        try first.openLast().store.close()
         XCTAssertThrowsError(try first.open(for: "bob")) { error in
             guard case .unreadable(let text)? = error as? StateDirectory.Failure else {
                 return XCTFail("\(error)")

@@ -19,7 +19,7 @@ extension JSONLog {
     ///   - visit: Called with each line and its position; the bytes are valid only during the call. It may
     ///     throw ``UnreadableLine``, which counts as damage of this line alone.
     /// - Returns: The log, and what was found.
-    /// - Throws: ``FileError``, ``LogError``, or another error of `visit`; nothing was changed then.
+    /// - Throws: ``FileError``, ``LogError``, or another error of `visit` or `label`; nothing was changed then.
     package static func open(
         directory: String,
         fileSystem: any FileSystem,
@@ -27,7 +27,7 @@ extension JSONLog {
         version: UInt64,
         oldestVersion: UInt64 = 1,
         newLog number: @autoclosure () -> UInt64 = anyNumber(),
-        label: ([UInt8]?) -> [UInt8] = { $0 ?? Array("{}".utf8) },
+        label: ([UInt8]?) throws -> [UInt8] = { $0 ?? Array("{}".utf8) },
         isShared: Bool = false,
         visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> (log: JSONLog, recovery: LogRecovery) {
@@ -57,7 +57,8 @@ extension JSONLog {
             }
         }
         let found = contents.identity
-        place.identity.withLock { $0 = LogIdentity(log: found?.log ?? number(), label: label(found?.label)) }
+        let own = LogIdentity(log: found?.log ?? number(), label: try label(found?.label))
+        place.identity.withLock { $0 = own }
         let log = try contents.repaired(keepsTemporaryFiles: isShared)
         // The process that wrote these files may have been killed before a flush, and what is read from them
         // must last.

@@ -34,6 +34,9 @@ package final class JSONLog: Sendable {
         }
     }
 
+    /// The number of the log's files.
+    package var fileCount: Int { writer.withLock { $0.parts.count + 1 } }
+
     /// The size of the log's snapshot in bytes; 0 if there is none.
     package var snapshotByteCount: UInt64 {
         writer.withLock { $0.parts.first { $0.name.kind == .snapshot }?.size ?? 0 }
@@ -56,8 +59,12 @@ package final class JSONLog: Sendable {
     /// The random number that identifies the files of this log.
     package var identifier: UInt64 { place.identity.withLock { $0.log } }
 
-    /// The label of the newest file.
-    package var label: [UInt8] { place.identity.withLock { $0.label } }
+    /// Sets the label of new files.
+    ///
+    /// - Parameter label: One JSON value on one line.
+    package func relabel(_ label: [UInt8]) {
+        place.identity.withLock { $0.label = label }
+    }
 
     /// Writes a group of lines with one system call.
     ///
@@ -93,7 +100,10 @@ package final class JSONLog: Sendable {
         }
     }
 
-    /// Writes a group as the first one of a new journal with another label, flushed; a crash leaves both or neither.
+    /// Writes a group, flushed, as the first one of a new journal with another label.
+    ///
+    /// After a crash, both are there or neither. After an error, neither counts, unless the disk refuses even to remove
+    /// the journal.
     ///
     /// - Parameters:
     ///   - group: The lines.
@@ -104,12 +114,12 @@ package final class JSONLog: Sendable {
         try writer.withLock { writer in
             try checkOpen()
             if writer.needsNewJournal { try writer.checkStillOurs() } else { try writer.checkStillThere() }
-            let former = self.label
-            place.identity.withLock { $0.label = label }
+            let former = place.identity.withLock { $0.label }
+            relabel(label)
             do {
                 try beginJournal(&writer, with: group)
             } catch {
-                place.identity.withLock { $0.label = former }
+                relabel(former)
                 throw error
             }
             let active = writer.active
@@ -203,7 +213,14 @@ package final class JSONLog: Sendable {
         let name = LogFileName(.journal, try place.number(after: previous.name))
         // If this fails halfway, the new journal may exist and state how much of this one is valid.
         writer.needsNewJournal = true
-        let journal = try place.makeJournal(name, previousSize: previous.size, with: group)
+        let journal: LogPart
+        do {
+            journal = try place.makeJournal(name, previousSize: previous.size, with: group)
+        } catch {
+            // A group that is refused must not count after the next opening.
+            if !group.isEmpty { try place.removeIfThere(name) }
+            throw error
+        }
         writer.parts.append(previous)
         writer.active = journal
         writer.needsNewJournal = false

@@ -33,14 +33,14 @@ extension JSONLog {
     ///   - fileSystem: The file system.
     ///   - format: The name of the format.
     ///   - versions: The versions that are read.
-    /// - Returns: `none` if there is no file of a log; `some(nil)` if the first line of the newest one is damaged.
+    /// - Returns: The label, empty if there is no file of a log; `nil` if the first line of the newest one is damaged.
     /// - Throws: ``FileError``, or ``LogError`` for a file of another format or version.
     package static func newestLabel(
         in directory: String,
         _ fileSystem: any FileSystem,
         format: String,
         versions: ClosedRange<UInt64>
-    ) throws -> [UInt8]?? {
+    ) throws -> [UInt8]? {
         let place = LogPlace(
             directory: directory,
             fileSystem: fileSystem,
@@ -48,13 +48,13 @@ extension JSONLog {
             versions: versions,
             identity: Locked(LogIdentity())
         )
-        guard try fileSystem.status(of: directory) != nil else { return .none }
+        guard try fileSystem.status(of: directory) != nil else { return [] }
         let names = LogFileName.inOrderOfReading(try fileSystem.contents(ofDirectory: directory))
         let (headers, foreignFiles) = try LogHeader.read(names, in: place)
         guard let newest = names.filter({ foreignFiles[$0] == nil }).max(by: { $0.isOlder(than: $1) }) else {
-            return .none
+            return []
         }
-        return .some(headers.first { $0.name == newest }?.label)
+        return headers.first { $0.name == newest }?.label
     }
 }
 

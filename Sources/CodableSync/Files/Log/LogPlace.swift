@@ -62,6 +62,11 @@ struct LogPlace: Sendable {
         return part
     }
 
+    /// Removes a file that may not exist.
+    func removeIfThere(_ name: LogFileName) throws {
+        if try fileSystem.status(of: path(name)) != nil { try fileSystem.remove(path(name)) }
+    }
+
     /// The first line of a new file.
     func header(of name: LogFileName, previousSize: UInt64? = nil) -> [UInt8] {
         let identity = identity.withLock { $0 }

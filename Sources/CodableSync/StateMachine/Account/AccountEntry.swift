@@ -34,7 +34,6 @@ extension SyncState {
     private mutating func applyClaimed(by user: String) {
         changeSummary { summary in
             summary.user = user
-            summary.switchCount = max(summary.switchCount, 1)
             summary.signOut = nil
         }
     }
