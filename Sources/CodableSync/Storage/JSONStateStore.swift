@@ -74,6 +74,7 @@ package final class JSONStateStore: StateStore {
     ) throws -> Opened {
         var fold = JournalFold(identity: identity)
         var label = StateLabel()
+        var unreadableRows: [(LogPosition, String)] = []
         var (log, recovery) = try JSONLog.open(
             directory: directory,
             fileSystem: fileSystem,
@@ -82,7 +83,10 @@ package final class JSONStateStore: StateStore {
             oldestVersion: version,
             newLog: newLog(),
             label: { found in
-                fold.adoptSettled()
+                try fold.finish { position, error in
+                    let unreadable = try unreadable(error, at: position, in: directory)
+                    unreadableRows.append((position, unreadable.reason))
+                }
                 let new = StateLabel(identity: identity, user: user)
                 label = fold.adopt(found.map { StateLabel($0) ?? StateLabel() } ?? new)
                 try label.check(identity)
@@ -94,19 +98,18 @@ package final class JSONStateStore: StateStore {
                 if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
             } catch let foreign as ForeignState {
                 throw foreign
-            } catch JournalLineError.unknownKind(let kind) {
-                let file = directory.appending(path: LogFileName(identifier: position.file).text)
-                throw NewerEntry(path: file, offset: position.offset, kind: kind)
             } catch {
-                let reason = error is JSONError ? "\(error) of the line" : "\(error)"
-                throw (error as? UnreadableLine) ?? UnreadableLine(reason)
+                throw try unreadable(error, at: position, in: directory)
             }
+        }
+        for (position, reason) in unreadableRows {
+            recovery.damages.append(try log.setAside(position, reason: .contents, detail: reason))
         }
         var index = fold.index(behind: log.rear)
         // What exists nowhere else is checked now, other contents when they are read.
         for position in recovery.isDamaged ? [] : fold.positionsOfEdits(in: index) {
             if try isWhole(position, in: log) { continue }
-            recovery.damages.append(try log.setAside(position))
+            recovery.damages.append(try log.setAside(position, reason: .checksum))
         }
         if recovery.isDamaged {
             try readRear(of: log, into: &fold)
@@ -203,6 +206,22 @@ package final class JSONStateStore: StateStore {
         } catch {
             throw JournalFailure.unreadable("\(error)")
         }
+    }
+
+    /// The reason to leave a line out.
+    ///
+    /// - Throws: ``NewerEntry`` if only a newer version of the library can read it.
+    private static func unreadable(
+        _ error: any Error,
+        at position: LogPosition,
+        in directory: String
+    ) throws -> UnreadableLine {
+        if case JournalLineError.unknownKind(let kind) = error {
+            let file = directory.appending(path: LogFileName(identifier: position.file).text)
+            throw NewerEntry(path: file, offset: position.offset, kind: kind)
+        }
+        let reason = error is JSONError ? "\(error) of the line" : "\(error)"
+        return (error as? UnreadableLine) ?? UnreadableLine(reason)
     }
 
     /// Writes a group; that of a switch begins a new file, whose header says so.

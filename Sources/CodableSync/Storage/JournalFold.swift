@@ -19,6 +19,10 @@ struct JournalFold {
     private var positions: [ContentHandle: LogPosition] = [:]
     /// Rows of the snapshot that are not parsed.
     private var settled = SnapshotRowsBuilder()
+    /// The other rows of records.
+    private var latest = LatestRows()
+    /// What the app could read when the snapshot was written.
+    private var firstSchemas: [ReadableSchema]?
     /// Where the snapshot has contents.
     private var places: [JournalLine.Place] = []
     /// Whether the lines behind the groups of the snapshot were read, because there is damage.
@@ -39,6 +43,8 @@ struct JournalFold {
 
     /// Applies a line.
     ///
+    /// A record's row counts only once ``finish(_:)`` is called, if no later one replaces it.
+    ///
     /// - Returns: Messages about parts of the line that had to be left out.
     /// - Throws: ``JournalLineError`` or `JSONError`; the line has no effect then. `ForeignState` if the state belongs to
     ///   something else.
@@ -53,43 +59,83 @@ struct JournalFold {
             positions[handle] = position
             return []
         }
-        if LogFileName(identifier: position.file).kind == .snapshot {
-            if let row = settled.take(
-                line,
-                upTo: lastHandle + Self.longestJump,
-                accepted: state.streams.accepted
-            ) {
-                places.append(row.place)
-                try use(row.handle.number)
-                return []
-            }
-        } else {
-            adoptSettled()
+        let isInSnapshot = LogFileName(identifier: position.file).kind == .snapshot
+        if isInSnapshot, let row = settled.take(line, upTo: highest, accepted: state.streams.accepted) {
+            places += [row.place].compactMap { $0 }
+            try use(row.handle.number)
+            return []
         }
-        let line = try JournalLine.parse(Array(line))
-        if case .summary(let summary) = line.row { try StateLabel(summary).check(identity) }
+        if let key = JournalLine.plainKey(of: line),
+            let places = isInSnapshot ? JournalLine.places(atEndOf: line) : []
+        {
+            self.places += places
+            latest.take(line, of: key, at: position)
+            return []
+        }
+        let parsed = try JournalLine.parse(Array(line))
+        if case .summary(let summary) = parsed.row {
+            try StateLabel(summary).check(identity)
+            firstSchemas = firstSchemas ?? summary.schemas
+        }
+        let wasRemoved = state.summary.signOut == .removed
+        try apply(parsed)
+        if !wasRemoved, state.summary.signOut == .removed, !isInSnapshot {
+            // Also if only replaced contents of edits are to be removed.
+            state.noteGone()
+        }
+        return parsed.problems
+    }
+
+    private mutating func apply(_ line: JournalLine.Parsed) throws(JournalLineError) {
         // A snapshot's summary has no line before it.
         lastHandle = max(lastHandle, line.lastHandle)
         try use(line.highestHandle)
         places += line.places
-        let wasRemoved = state.summary.signOut == .removed
         state.apply(row: line.row)
-        if !wasRemoved, state.summary.signOut == .removed,
-            LogFileName(identifier: position.file).kind != .snapshot
-        {
-            // Also if only replaced contents of edits are to be removed.
-            state.noteGone()
-        }
         state.forgetWhatChanged()
-        return line.problems
     }
 
-    /// Adds the rows of the snapshot that are not parsed to the state; after its lines, and before all others.
-    mutating func adoptSettled() {
+    /// Adds the records to the state: those that are settled as they are written, the others parsed.
+    ///
+    /// - Parameter report: Called for each row that cannot be read, or only in part, with the reason. It may throw.
+    mutating func finish(_ report: (LogPosition, any Error) throws -> Void) throws {
+        let (latest, highest, accepted) = (latest, highest, state.streams.accepted)
+        self.latest = LatestRows()
+        var settledRows: [LatestRows.Row] = []
+        var others: [LatestRows.Row] = []
+        let hasRoom = settled.hasRoom(for: latest.byteCount)
+        latest.forEach { row, line in
+            if hasRoom, let found = SettledRow(line, accepted: accepted), found.handle.number <= highest {
+                settledRows.append(row)
+                lastHandle = max(lastHandle, found.handle.number)
+            } else {
+                others.append(row)
+            }
+        }
+        if !settledRows.isEmpty {
+            settledRows.sort { $0.key < $1.key }
+            settled = settled.merged(with: settledRows, of: latest)
+        }
+        adoptSettled()
+        for row in others {
+            do {
+                let line = try JournalLine.parse(latest.withLine(of: row) { Array($0) })
+                try apply(line)
+                if !line.problems.isEmpty { throw UnreadableLine(line.problems.joined(separator: "; ")) }
+            } catch {
+                try report(row.position, error)
+            }
+        }
+    }
+
+    /// Adds the rows that are not parsed to the state, which judges them by what this app can read now.
+    private mutating func adoptSettled() {
         if settled.isEmpty { return }
-        let rows = settled
+        let (rows, summary) = (settled, state.summary)
         settled = SnapshotRowsBuilder()
+        state.changeSummary { $0.schemas = firstSchemas ?? $0.schemas }
         state.adopt(types: rows.types, zones: rows.zones) { rows.rows($0) }
+        state.apply(row: .summary(summary))
     }
 
     /// Takes from the label what the lines do not say, because the log is new or they are damaged.
@@ -107,8 +153,11 @@ struct JournalFold {
         return whole
     }
 
+    /// The highest handle that is plausible.
+    private var highest: UInt64 { lastHandle + Self.longestJump }
+
     private mutating func use(_ handle: UInt64) throws(JournalLineError) {
-        guard handle <= lastHandle + Self.longestJump else {
+        guard handle <= highest else {
             throw .malformed("its handle is too far from those before it")
         }
         lastHandle = max(lastHandle, handle)

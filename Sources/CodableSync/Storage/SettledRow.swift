@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// A record's row in a snapshot with nothing but the cloud's version, which this app can read.
+/// A record's row with nothing but the cloud's version, which this app can read.
 ///
 /// It is read without a copy, in the one form in which ``JournalLine`` writes it. Any other row, also one with an
 /// escaped character, is parsed.
@@ -18,7 +18,8 @@ struct SettledRow {
     private let listing: UInt64
     /// The latest change, if there was one, which all streams have told.
     private let news: RecordNews?
-    let place: JournalLine.Place
+    /// Where the snapshot has the contents; `nil` in a journal.
+    let place: JournalLine.Place?
 
     /// Reads a line; `nil` if it is another one.
     ///
@@ -51,18 +52,23 @@ struct SettledRow {
             news = RecordNews(number, isSaved: isSaved)
         }
         guard news != nil || cursor.skip("}"), cursor.skip(",\"listing\":"), let listing = cursor.number(),
-            listing < JSONReader.counterLimit,
-            cursor.skip("},\"places\":[["), cursor.number() == handle, cursor.skip(","),
-            let offset = cursor.number(), offset < JSONReader.counterLimit, cursor.skip(","),
-            let length = cursor.number(), length <= LogMarks.maximumLine, cursor.skip("]]}"),
-            cursor.offset == line.count
+            listing < JSONReader.counterLimit, cursor.skip("}")
         else { return nil }
+        if cursor.skip(",\"places\":[[") {
+            guard cursor.number() == handle, cursor.skip(","),
+                let offset = cursor.number(), offset < JSONReader.counterLimit, cursor.skip(","),
+                let length = cursor.number(), length <= LogMarks.maximumLine, cursor.skip("]]")
+            else { return nil }
+            place = JournalLine.Place(handle: ContentHandle(handle), offset: offset, length: UInt32(length))
+        } else {
+            place = nil
+        }
+        guard cursor.skip("}"), cursor.offset == line.count else { return nil }
         self.zone = ZoneNumber(UInt32(zone))
         (self.name, self.type, self.tag) = (name, type, tag)
         (self.hash, self.modified, self.size, self.listing) = (hash, modified, size, listing)
         self.news = news
         self.handle = ContentHandle(handle)
-        place = JournalLine.Place(handle: self.handle, offset: offset, length: UInt32(length))
     }
 
     /// The version, given the line.
@@ -89,7 +95,7 @@ struct SettledRow {
 
 extension MarkCursor {
     /// Reads a JSON string without escaped characters, and returns the range between the quotation marks.
-    fileprivate mutating func plainString() -> Range<Int>? {
+    mutating func plainString() -> Range<Int>? {
         guard skip("\"") else { return nil }
         let start = offset
         guard let end = skipTo(UInt8(ascii: "\"")) else { return nil }

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// The settled rows of a snapshot, as they are written: a record is parsed when somebody asks for it.
+/// The settled rows of a log, as they are written: a record is parsed when somebody asks for it.
 ///
 /// A row takes its bytes and eight more.
 final class SnapshotRows: SettledRecords {
@@ -23,7 +23,7 @@ final class SnapshotRows: SettledRecords {
     var count: Int { places.count }
 
     var sortedKeys: [RecordKey] {
-        // They are in order in the snapshot.
+        // They were added in order.
         let offsets = places.map { UInt32(truncatingIfNeeded: $0) }.sorted()
         return lines.withUnsafeBytes { lines in
             offsets.compactMap { offset in
@@ -82,7 +82,7 @@ extension SettledRow {
     }
 }
 
-/// What the settled rows of a snapshot give together.
+/// What settled rows give together.
 struct SnapshotRowsBuilder {
     private var lines: [UInt8] = []
     private var places: [UInt64] = []
@@ -100,19 +100,28 @@ struct SnapshotRowsBuilder {
         upTo handle: UInt64,
         accepted: UInt64
     ) -> SettledRow? {
-        guard lines.count + line.count < Int(UInt32.max), let row = SettledRow(line, accepted: accepted),
+        guard lines.count + line.count < Self.maximumSize, let row = SettledRow(line, accepted: accepted),
             row.handle.number <= handle
         else { return nil }
-        let name = UnsafeRawBufferPointer(rebasing: line[row.name])
-        // A snapshot has them in order, each once.
-        if let last, !precedes(last, row.zone, name) { return nil }
+        // They come in order, each once.
+        if let last, !precedes(last, row.zone, UnsafeRawBufferPointer(rebasing: line[row.name])) {
+            return nil
+        }
+        add(row, line)
+        return row
+    }
+
+    /// The most bytes of lines; offsets have 32 bits.
+    private static var maximumSize: Int { Int(UInt32.max) }
+
+    private mutating func add(_ row: SettledRow, _ line: UnsafeRawBufferPointer) {
         last = (row.zone, (lines.count + row.name.lowerBound)..<(lines.count + row.name.upperBound))
+        let name = UnsafeRawBufferPointer(rebasing: line[row.name])
         let digest = RecordKey.digest(zone: row.zone, name: name)
         places.append(UInt64(digest) << 32 | UInt64(lines.count))
         lines.append(contentsOf: line)
         lines.append(newline)
         count(row, line)
-        return row
     }
 
     private func precedes(
@@ -136,6 +145,39 @@ struct SnapshotRowsBuilder {
         zones[index].count += 1
         if let newest = zones[index].newest.modified, let date = row.modified, newest > date { return }
         zones[index].newest = row.version(line)
+    }
+
+    /// Whether there is room for so many bytes of lines.
+    func hasRoom(for count: Int) -> Bool { lines.count + count < Self.maximumSize }
+
+    /// These rows with settled ones of a journal, in place of those of the same keys.
+    ///
+    /// - Parameters:
+    ///   - others: The rows, in order.
+    ///   - latest: Where their lines are.
+    /// - Returns: All of them.
+    func merged(with others: [LatestRows.Row], of latest: LatestRows) -> SnapshotRowsBuilder {
+        var merged = SnapshotRowsBuilder()
+        var rest = others[...]
+        func add(_ row: LatestRows.Row) {
+            latest.withLine(of: row) { line in
+                if let row = SettledRow(line) { merged.add(row, line) }
+            }
+        }
+        lines.withUnsafeBytes { lines in
+            var start = 0
+            while start < lines.count {
+                let end = lines.firstNewline(from: start) ?? lines.count
+                let line = UnsafeRawBufferPointer(rebasing: lines[start..<end])
+                start = end + 1
+                guard let row = SettledRow(line) else { continue }
+                let key = RecordKey(zone: row.zone, name: row.name(line))
+                while let next = rest.first, next.key < key { add(rest.removeFirst()) }
+                if rest.first?.key == key { add(rest.removeFirst()) } else { merged.add(row, line) }
+            }
+        }
+        for row in rest { add(row) }
+        return merged
     }
 
     /// The rows, given the number of each type.

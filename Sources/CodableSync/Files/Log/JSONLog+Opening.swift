@@ -81,7 +81,7 @@ extension JSONLog {
 }
 
 /// Finds line numbers for increasing offsets; the file is read only once.
-private struct LineCounter {
+struct LineCounter {
     let file: any OpenFile
     private var line = 1
     private var offset: UInt64 = 0
