@@ -97,7 +97,8 @@ struct JournalFold {
 
     /// Adds the records to the state: those that are settled as they are written, the others parsed.
     ///
-    /// - Parameter report: Called for each row that cannot be read, or only in part, with the reason. It may throw.
+    /// - Parameter report: Called for each row that cannot be read, or only in part, with the reason.
+    /// - Throws: What `report` throws.
     mutating func finish(_ report: (LogPosition, any Error) throws -> Void) throws {
         let (latest, highest, accepted) = (latest, highest, state.streams.accepted)
         self.latest = LatestRows()
@@ -114,7 +115,7 @@ struct JournalFold {
         }
         if !settledRows.isEmpty {
             settledRows.sort { $0.key < $1.key }
-            settled = settled.merged(with: settledRows, of: latest)
+            settled.replace(with: settledRows, of: latest)
         }
         adoptSettled()
         for row in others {

@@ -8,29 +8,34 @@ final class SnapshotRows: SettledRecords {
     private let lines: [UInt8]
     /// The digest of each key, and the offset of its line, in the order of these numbers.
     private let places: [UInt64]
+    /// Where the rows of the journal start; those before it are in order, and so are those behind.
+    private let secondRun: Int
     private let types: [(name: ExactName, number: RecordTypeNumber)]
 
     fileprivate init(
         _ lines: [UInt8],
         _ places: [UInt64],
+        _ secondRun: Int?,
         _ types: [(name: ExactName, number: RecordTypeNumber)]
     ) {
         self.lines = lines
         self.places = places
+        self.secondRun = secondRun ?? lines.count
         self.types = types
     }
 
     var count: Int { places.count }
 
     var sortedKeys: [RecordKey] {
-        // They were added in order.
         let offsets = places.map { UInt32(truncatingIfNeeded: $0) }.sorted()
-        return lines.withUnsafeBytes { lines in
+        let keys = lines.withUnsafeBytes { lines in
             offsets.compactMap { offset in
                 let line = Self.line(at: offset, in: lines)
                 return SettledRow(line).map { RecordKey(zone: $0.zone, name: $0.name(line)) }
             }
         }
+        let first = offsets.prefix { $0 < secondRun }.count
+        return RecordRows.merged(Array(keys[..<first]), Array(keys[first...]))
     }
 
     func contains(_ key: RecordKey) -> Bool { find(key) { _, _ in true } ?? false }
@@ -68,7 +73,9 @@ final class SnapshotRows: SettledRecords {
         }
     }
 
-    private static func line(at offset: UInt32, in lines: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    fileprivate static func line(at offset: UInt32, in lines: UnsafeRawBufferPointer)
+        -> UnsafeRawBufferPointer
+    {
         let start = Int(offset)
         let end = lines.firstNewline(from: start) ?? lines.count
         return UnsafeRawBufferPointer(rebasing: lines[start..<end])
@@ -86,6 +93,8 @@ extension SettledRow {
 struct SnapshotRowsBuilder {
     private var lines: [UInt8] = []
     private var places: [UInt64] = []
+    /// Where the rows of the journal start.
+    private var secondRun: Int?
     private var last: (zone: ZoneNumber, name: Range<Int>)?
     /// The types that were met, with the number of records of each.
     private(set) var types: [(name: ExactName, count: Int)] = []
@@ -133,16 +142,16 @@ struct SnapshotRowsBuilder {
         return lines.withUnsafeBytes { $0[last.name].lexicographicallyPrecedes(name) }
     }
 
-    private mutating func count(_ row: SettledRow, _ line: UnsafeRawBufferPointer) {
+    private mutating func count(_ row: SettledRow, _ line: UnsafeRawBufferPointer, _ difference: Int = 1) {
         if let index = types.firstIndex(where: { $0.name.text.utf8.elementsEqual(line[row.type]) }) {
-            types[index].count += 1
+            types[index].count += difference
         } else {
             types.append((ExactName(String(decoding: line[row.type], as: UTF8.self)), 1))
         }
         guard let index = zones.firstIndex(where: { $0.number == row.zone }) else {
             return zones.append((row.zone, 1, row.version(line)))
         }
-        zones[index].count += 1
+        zones[index].count += difference
         if let newest = zones[index].newest.modified, let date = row.modified, newest > date { return }
         zones[index].newest = row.version(line)
     }
@@ -150,38 +159,35 @@ struct SnapshotRowsBuilder {
     /// Whether there is room for so many bytes of lines.
     func hasRoom(for count: Int) -> Bool { lines.count + count < Self.maximumSize }
 
-    /// These rows with settled ones of a journal, in place of those of the same keys.
+    /// Takes settled rows of a journal in place of those of the same keys.
     ///
     /// - Parameters:
-    ///   - others: The rows, in order.
+    ///   - rows: The rows, in order.
     ///   - latest: Where their lines are.
-    /// - Returns: All of them.
-    func merged(with others: [LatestRows.Row], of latest: LatestRows) -> SnapshotRowsBuilder {
-        var merged = SnapshotRowsBuilder()
-        var rest = others[...]
-        func add(_ row: LatestRows.Row) {
+    mutating func replace(with rows: [LatestRows.Row], of latest: LatestRows) {
+        let digests = Set(rows.map(\.key.digest))
+        let keys = Set(rows.map(\.key))
+        let kept = places.filter { place in
+            guard digests.contains(UInt32(place >> 32)) else { return true }
+            return lines.withUnsafeBytes { lines in
+                let line = SnapshotRows.line(at: UInt32(truncatingIfNeeded: place), in: lines)
+                guard let row = SettledRow(line) else { return true }
+                if !keys.contains(RecordKey(zone: row.zone, name: row.name(line))) { return true }
+                count(row, line, -1)
+                return false
+            }
+        }
+        places = kept
+        secondRun = lines.count
+        for row in rows {
             latest.withLine(of: row) { line in
-                if let row = SettledRow(line) { merged.add(row, line) }
+                if let row = SettledRow(line) { add(row, line) }
             }
         }
-        lines.withUnsafeBytes { lines in
-            var start = 0
-            while start < lines.count {
-                let end = lines.firstNewline(from: start) ?? lines.count
-                let line = UnsafeRawBufferPointer(rebasing: lines[start..<end])
-                start = end + 1
-                guard let row = SettledRow(line) else { continue }
-                let key = RecordKey(zone: row.zone, name: row.name(line))
-                while let next = rest.first, next.key < key { add(rest.removeFirst()) }
-                if rest.first?.key == key { add(rest.removeFirst()) } else { merged.add(row, line) }
-            }
-        }
-        for row in rest { add(row) }
-        return merged
     }
 
     /// The rows, given the number of each type.
     func rows(_ numbers: [RecordTypeNumber]) -> SnapshotRows {
-        SnapshotRows(lines, places.sorted(), zip(types, numbers).map { ($0.name, $1) })
+        SnapshotRows(lines, places.sorted(), secondRun, zip(types, numbers).map { ($0.name, $1) })
     }
 }

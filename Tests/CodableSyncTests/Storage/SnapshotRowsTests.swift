@@ -200,6 +200,61 @@ final class SnapshotRowsTests: XCTestCase {
         }
     }
 
+    /// Settled rows of a snapshot and of a journal, parsed ones and gone ones, each in place of the others.
+    func testOpeningGivesTheLiveStateAfterAnyRows() throws {
+        for seed in 0..<20 as Range<UInt64> {
+            var random = SeededBytes(seed: seed)
+            let files = SimulatedFileSystem()
+            var opened = try open(files)
+            var live = opened.state
+            if seed.isMultiple(of: 2) { try opened.store.append([.delivering(.followed)], to: &live) }
+            var handle: UInt64 = 0
+            for step in 0..<120 {
+                let name = ["n\(random.below(9))", "\"\(random.below(2))"][random.below(5) / 4]
+                handle += 1
+                let contents = [ContentHandle(handle): JournalSamples.record(name, "text \(handle)")]
+                let change = LocalChange(
+                    kind: .save(ContentHandle(handle), size: 1),
+                    edited: nil,
+                    base: live[RecordKey(name)]?.known?.handle
+                )
+                var told = StreamRow()
+                told.accepted = live.summary.lastNumber
+                let entry: JournalEntry? =
+                    switch random.below(12) {
+                    case 0...5: .fetched(name: name, KnownVersion(handle))
+                    case 6: .queued(name: name, change)
+                    case 7: .fetchedDeletion(name: name)
+                    case 8: .row(.record(RecordKey(name), type: nil, nil))
+                    case 9: .delivering(.streams(told))
+                    default: nil
+                    }
+                if let entry {
+                    let rows = live.applyWriting([entry]).rows
+                    let batch = JournalBatch(rows: rows, contents: contents, flush: true)
+                    try opened.store.append(batch, leaving: live)
+                    continue
+                }
+                if random.below(2) == 0 { try opened.store.compact() }
+                opened.store.close()
+                opened = try open(files)
+                let row = "seed \(seed), step \(step)"
+                XCTAssertEqual(opened.state.records, live.records, row)
+                XCTAssertEqual(opened.state.untold, live.untold, row)
+                XCTAssertEqual(opened.state.knownCount, live.knownCount, row)
+                XCTAssertEqual(opened.state.brokenInvariants(), [], row)
+                XCTAssertFalse(opened.recovery.isDamaged, row)
+                for key in live.sortedKeys(of: nil) {
+                    XCTAssertEqual(opened.state.recordType(of: key), live.recordType(of: key), row)
+                    let handles = live[key]?.handles ?? []
+                    XCTAssertEqual(try opened.store.load(handles).count, Set(handles).count, row)
+                }
+                live = opened.state
+            }
+            opened.store.close()
+        }
+    }
+
     func testAHandleBehindTheRowsIsNotGivenAwayAgain() throws {
         let files = SimulatedFileSystem()
         let store = try open(files).store

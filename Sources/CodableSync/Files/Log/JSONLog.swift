@@ -160,6 +160,7 @@ package final class JSONLog: Sendable {
     ///   - reason: The kind of damage.
     ///   - detail: Details, if known.
     /// - Returns: The damage, with the name of the copy.
+    /// - Throws: ``FileError`` if the file could not be copied.
     package func setAside(
         _ position: LogPosition,
         reason: LogDamage.Reason,

@@ -51,7 +51,7 @@ package struct RecordRows: Sendable {
     }
 
     /// The keys of two lists in order, in order.
-    private static func merged(_ first: [RecordKey], _ second: [RecordKey]) -> [RecordKey] {
+    package static func merged(_ first: [RecordKey], _ second: [RecordKey]) -> [RecordKey] {
         if first.isEmpty || second.isEmpty { return first + second }
         var merged: [RecordKey] = []
         merged.reserveCapacity(first.count + second.count)
