@@ -19,7 +19,8 @@ struct RecordRead<Value: Sendable>: Sendable {
     /// The entries whose contents must be decoded.
     private var replaced: [Int] = []
     private var rounds = 0
-    private var hasLooked = false
+    /// The view that was looked at last.
+    private var lastView: Int?
 
     /// Begins a read.
     ///
@@ -32,9 +33,13 @@ struct RecordRead<Value: Sendable>: Sendable {
     }
 
     /// Looks at the records, and determines what must be decoded.
-    mutating func look(at records: RecordView) {
-        determineKeys(in: records)
+    mutating func look(at view: StateView) {
         replaced = []
+        // Nothing has changed.
+        if view.number == lastView { return }
+        let records = view.records
+        determineKeys(in: records)
+        lastView = view.number
         for index in entries.indices {
             let key = entries[index].key
             let record = records[key]
@@ -49,8 +54,7 @@ struct RecordRead<Value: Sendable>: Sendable {
 
     /// Determines which records are read: of a type, those of the moment.
     private mutating func determineKeys(in records: RecordView) {
-        if hasLooked, names != nil || rounds >= Self.maximumRounds { return }
-        hasLooked = true
+        if lastView != nil, names != nil || rounds >= Self.maximumRounds { return }
         let keys = names?.map { records.key($0) } ?? records.sortedKeys(of: type)
         if keys.elementsEqual(entries.lazy.map(\.key)) { return }
         var former = RecordTable<DecodedContents<Value>>()
@@ -72,22 +76,34 @@ struct RecordRead<Value: Sendable>: Sendable {
     /// Whether contents were not found.
     var hasLost: Bool { replaced.contains { entries[$0].decoded?.isLost == true } }
 
-    /// Decodes what must be decoded, in parts.
+    /// Decodes what must be decoded, in parts; the next part is read meanwhile.
     mutating func decode(
         from files: OpenFiles,
         _ model: any SyncedModel,
         _ decode: SyncCore.Decode<Value>
     ) async throws {
         rounds += 1
-        for start in stride(from: 0, to: replaced.count, by: OpenFiles.readingPart) {
-            let part = replaced[start..<min(start + OpenFiles.readingPart, replaced.count)]
-            let handles = part.flatMap { index in
-                [entries[index].shown?.shown, entries[index].shown?.base].compactMap { $0 }
-            }
-            let contents = try await files.load(handles)
+        var part = part(from: 0)
+        var contents = try await files.load(handles(part))
+        while !part.isEmpty {
+            let next = self.part(from: part.endIndex)
+            let nextHandles = handles(next)
+            async let following = files.load(nextHandles)
             for index in part {
                 entries[index].decoded = entries[index].shown?.decoded(from: contents, model, decode)
             }
+            contents = try await following
+            part = next
+        }
+    }
+
+    private func part(from start: Int) -> ArraySlice<Int> {
+        replaced[start..<min(start + OpenFiles.readingPart, replaced.count)]
+    }
+
+    private func handles(_ part: ArraySlice<Int>) -> [ContentHandle] {
+        part.flatMap { index in
+            [entries[index].shown?.shown, entries[index].shown?.base].compactMap { $0 }
         }
     }
 

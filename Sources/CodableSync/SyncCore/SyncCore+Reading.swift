@@ -44,7 +44,7 @@ extension SyncCore {
     ) async throws {
         var view = first
         while true {
-            read.look(at: view.records)
+            read.look(at: view)
             if read.isDone { return }
             do {
                 try await read.decode(from: view.files, model, decode)
@@ -71,7 +71,7 @@ extension SyncCore {
         await wait { $0.published.withLock { $0 != nil } || !$0.publishes }
         if let view = published.withLock({ $0 }) { return view }
         guard let stored = turn.before?.machine ?? machine, let files else { throw SyncError.closed }
-        return StateView(session: session, records: stored.state.recordView, files: files)
+        return view(of: stored.state, files)
     }
 
     /// The view whose rows are written, which may not be published yet.
@@ -89,11 +89,13 @@ extension SyncCore {
     func publish() {
         // The former view stays as long as something is not stored.
         if case .open = phase, !turn.inputs.isEmpty || storing.view != nil { return }
-        publish(
-            machine.flatMap { machine in
-                files.map { StateView(session: session, records: machine.state.recordView, files: $0) }
-            }
-        )
+        publish(machine.flatMap { machine in files.map { view(of: machine.state, $0) } })
+    }
+
+    /// What reads see of a state.
+    func view(of state: SyncState, _ files: OpenFiles) -> StateView {
+        viewCount += 1
+        return StateView(session: session, number: viewCount, records: state.recordView, files: files)
     }
 
     /// Whether reads see what turns publish: not while another user's state is to be opened, for which they wait.
@@ -126,6 +128,8 @@ extension SyncCore {
 struct StateView: Sendable {
     /// The session of the core.
     let session: Int
+    /// A number that no other view of the core has.
+    let number: Int
     let records: RecordView
     let files: OpenFiles
 }

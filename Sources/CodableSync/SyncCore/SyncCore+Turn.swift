@@ -110,7 +110,7 @@ extension SyncCore {
 
     private func store(_ ended: EndedTurn, in files: OpenFiles) {
         guard let state = machine?.state else { return }
-        storing.view = StateView(session: session, records: state.recordView, files: files)
+        storing.view = view(of: state, files)
         let events = contents(of: ended.actions, in: ended.turn, files)
         let batch = batch(ended.changes, ended.turn.contents)
         if batch.rows.isEmpty, !batch.flush { return finish(ended, nil, events, files) }
@@ -176,7 +176,7 @@ extension SyncCore {
         heldContents = machine.holdsResponse ? contents : [:]
         files.forget(contents)
         inspect()
-        publish(StateView(session: session, records: machine.state.recordView, files: files))
+        publish(view(of: machine.state, files))
         perform(actions, self.contents(of: actions, in: Turn(contents: contents), files))
     }
 

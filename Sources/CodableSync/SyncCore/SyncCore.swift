@@ -25,6 +25,8 @@ actor SyncCore {
 
     /// What reads see without waiting for a turn; `nil` while no state is open.
     nonisolated let published = Locked<StateView?>(nil)
+    /// How many views were made, of which each has its own number.
+    var viewCount = 0
 
     // Isolated to the actor.
     var phase = Phase.new
