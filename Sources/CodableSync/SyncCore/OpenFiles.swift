@@ -87,7 +87,7 @@ final class OpenFiles: Sendable {
     // MARK: Reading
 
     /// The number of contents that are read before other reads get their turn.
-    static var readingPart: Int { 100 }
+    static var readingPart: Int { 250 }
 
     /// Reads contents, including those that are not stored yet, on a queue for reading.
     ///

@@ -44,7 +44,7 @@ struct RecordRead<Value: Sendable>: Sendable {
             let key = entries[index].key
             let record = records[key]
             entries[index].shown = record?.shown(named: key.recordName)
-            entries[index].absence = record?.absence ?? .unknown
+            if entries[index].shown == nil { entries[index].absence = record?.absence ?? .unknown }
             guard let shown = entries[index].shown, entries[index].decoded?.contents != shown else {
                 continue
             }
