@@ -74,7 +74,6 @@ package final class JSONStateStore: StateStore {
     ) throws -> Opened {
         var fold = JournalFold(identity: identity)
         var label = StateLabel()
-        var unreadableRows: [(LogPosition, String)] = []
         var (log, recovery) = try JSONLog.open(
             directory: directory,
             fileSystem: fileSystem,
@@ -82,13 +81,10 @@ package final class JSONStateStore: StateStore {
             version: version,
             oldestVersion: version,
             newLog: newLog(),
-            label: { found in
-                try fold.finish { position, error in
-                    let unreadable = try unreadable(error, at: position, in: directory)
-                    unreadableRows.append((position, unreadable.reason))
-                }
+            finish: { end in
+                try finish(&fold, &end, in: directory)
                 let new = StateLabel(identity: identity, user: user)
-                label = fold.adopt(found.map { StateLabel($0) ?? StateLabel() } ?? new)
+                label = fold.adopt(end.label.map { StateLabel($0) ?? StateLabel() } ?? new)
                 try label.check(identity)
                 return label.encoded
             }
@@ -102,14 +98,11 @@ package final class JSONStateStore: StateStore {
                 throw try unreadable(error, at: position, in: directory)
             }
         }
-        for (position, reason) in unreadableRows {
-            recovery.damages.append(try log.setAside(position, reason: .contents, detail: reason))
-        }
         var index = fold.index(behind: log.rear)
         // What exists nowhere else is checked now, other contents when they are read.
         for position in recovery.isDamaged ? [] : fold.positionsOfEdits(in: index) {
             if try isWhole(position, in: log) { continue }
-            recovery.damages.append(try log.setAside(position, reason: .checksum))
+            recovery.damages.append(try log.setAside(position))
         }
         if recovery.isDamaged {
             try readRear(of: log, into: &fold)
@@ -132,23 +125,22 @@ package final class JSONStateStore: StateStore {
         )
     }
 
-    /// Reads whose the state in a directory is, without opening it.
+    /// Reads what the newest file of a state says, without opening the state.
     ///
     /// - Parameters:
     ///   - directory: The directory of the journal.
     ///   - fileSystem: The file system.
-    /// - Returns: The label, nobody's if there is no state; `nil` if only the rows can say it.
+    /// - Returns: The label.
     /// - Throws: `FileError`, or `LogError` for a state of another version.
-    static func label(in directory: String, _ fileSystem: any FileSystem) throws -> StateLabel? {
-        let bytes = try JSONLog.newestLabel(
+    static func newestHeader(in directory: String, _ fileSystem: any FileSystem) throws -> NewestHeader {
+        let label = try JSONLog.newestLabel(
             in: directory,
             fileSystem,
             format: format,
             versions: version...version
         )
-        if bytes?.isEmpty == true { return StateLabel() }
-        let label = bytes.flatMap { StateLabel($0) as StateLabel? }
-        return label?.user == nil ? nil : label
+        if label?.isEmpty == true { return .missing }
+        return label.flatMap { StateLabel($0) as StateLabel? }.map { .label($0) } ?? .damaged
     }
 
     /// Finds out which contents of the snapshot are left, since there is damage.
@@ -206,6 +198,17 @@ package final class JSONStateStore: StateStore {
         } catch {
             throw JournalFailure.unreadable("\(error)")
         }
+    }
+
+    /// Adds the records to the state.
+    ///
+    /// Of one whose last row cannot be read, the last row that can be counts.
+    private static func finish(_ fold: inout JournalFold, _ end: inout LogVisit, in directory: String) throws
+    {
+        let lost = try fold.finish { position, error in
+            end.report(try unreadable(error, at: position, in: directory), at: position)
+        }
+        if !lost.isEmpty { try end.visitAgain { line, _ in fold.takeAgain(line, of: lost) } }
     }
 
     /// The reason to leave a line out.

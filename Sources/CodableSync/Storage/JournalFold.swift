@@ -98,8 +98,9 @@ struct JournalFold {
     /// Adds the records to the state: those that are settled as they are written, the others parsed.
     ///
     /// - Parameter report: Called for each row that cannot be read, or only in part, with the reason.
+    /// - Returns: The records whose last row cannot be read.
     /// - Throws: What `report` throws.
-    mutating func finish(_ report: (LogPosition, any Error) throws -> Void) throws {
+    mutating func finish(_ report: (LogPosition, any Error) throws -> Void) throws -> Set<RecordKey> {
         let (latest, highest, accepted) = (latest, highest, state.streams.accepted)
         self.latest = LatestRows()
         var settledRows: [LatestRows.Row] = []
@@ -113,19 +114,31 @@ struct JournalFold {
                 others.append(row)
             }
         }
-        if !settledRows.isEmpty {
-            settledRows.sort { $0.key < $1.key }
-            settled.replace(with: settledRows, of: latest)
-        }
+        settledRows.sort { $0.key < $1.key }
+        if !latest.isEmpty { settled.replace(with: settledRows, of: latest) }
         adoptSettled()
+        var lost: Set<RecordKey> = []
         for row in others {
             do {
                 let line = try JournalLine.parse(latest.withLine(of: row) { Array($0) })
                 try apply(line)
-                if !line.problems.isEmpty { throw UnreadableLine(line.problems.joined(separator: "; ")) }
-            } catch {
+                if line.problems.isEmpty { continue }
+                try report(row.position, UnreadableLine(line.problems.joined(separator: "; ")))
+            } catch let error where error is JournalLineError || error is JSONError {
+                lost.insert(row.key)
                 try report(row.position, error)
             }
+        }
+        return lost
+    }
+
+    /// Applies a line if it is a readable row of one of these records.
+    mutating func takeAgain(_ line: UnsafeRawBufferPointer, of keys: Set<RecordKey>) {
+        guard let key = JournalLine.plainKey(of: line), keys.contains(key) else { return }
+        do {
+            try apply(JournalLine.parse(Array(line)))
+        } catch {
+            // It is reported, or another one has replaced it.
         }
     }
 

@@ -14,11 +14,20 @@ struct LatestRows {
     /// The rows in the order of the lines; replaced ones are empty.
     private var rows: [Row] = []
     private var indices: [RecordKey: Int] = [:]
+    private var digests: Set<UInt32> = []
     /// How many bytes of the lines are replaced.
     private var replaced = 0
 
-    /// The size of all lines.
-    var byteCount: Int { lines.count }
+    /// The size of all lines, with a newline for each.
+    var byteCount: Int { lines.count + rows.count }
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// Whether there is a row of this record.
+    func contains(_ key: RecordKey) -> Bool { indices[key] != nil }
+
+    /// Whether there may be a row of a record with this digest.
+    func mayContain(digest: UInt32) -> Bool { digests.contains(digest) }
 
     /// Takes the line of a row in place of the one before.
     mutating func take(_ line: UnsafeRawBufferPointer, of key: RecordKey, at position: LogPosition) {
@@ -27,6 +36,7 @@ struct LatestRows {
             rows[former].range = 0..<0
         }
         indices[key] = rows.count
+        digests.insert(key.digest)
         rows.append(Row(key: key, position: position, range: lines.count..<lines.count + line.count))
         lines.append(contentsOf: line)
         if replaced > 1 << 20, replaced > lines.count / 2 { dropReplaced() }

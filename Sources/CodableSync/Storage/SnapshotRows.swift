@@ -30,7 +30,7 @@ final class SnapshotRows: SettledRecords {
         let offsets = places.map { UInt32(truncatingIfNeeded: $0) }.sorted()
         let keys = lines.withUnsafeBytes { lines in
             offsets.compactMap { offset in
-                let line = Self.line(at: offset, in: lines)
+                let line = Self.line(at: Int(offset), in: lines)
                 return SettledRow(line).map { RecordKey(zone: $0.zone, name: $0.name(line)) }
             }
         }
@@ -61,7 +61,7 @@ final class SnapshotRows: SettledRecords {
         }
         return lines.withUnsafeBytes { lines in
             while low < places.count, places[low] >> 32 == UInt64(key.digest) {
-                let line = Self.line(at: UInt32(truncatingIfNeeded: places[low]), in: lines)
+                let line = Self.line(at: Int(UInt32(truncatingIfNeeded: places[low])), in: lines)
                 if let row = SettledRow(line), row.zone == key.zone,
                     key.recordName.utf8.elementsEqual(line[row.name])
                 {
@@ -73,10 +73,10 @@ final class SnapshotRows: SettledRecords {
         }
     }
 
-    fileprivate static func line(at offset: UInt32, in lines: UnsafeRawBufferPointer)
-        -> UnsafeRawBufferPointer
-    {
-        let start = Int(offset)
+    fileprivate static func line(
+        at start: Int,
+        in lines: UnsafeRawBufferPointer
+    ) -> UnsafeRawBufferPointer {
         let end = lines.firstNewline(from: start) ?? lines.count
         return UnsafeRawBufferPointer(rebasing: lines[start..<end])
     }
@@ -99,7 +99,7 @@ struct SnapshotRowsBuilder {
     /// The types that were met, with the number of records of each.
     private(set) var types: [(name: ExactName, count: Int)] = []
     /// The zones that were met, with the number of records and the newest version of each.
-    private(set) var zones: [(number: ZoneNumber, count: Int, newest: KnownVersion)] = []
+    private(set) var zones: [(number: ZoneNumber, count: Int, newest: KnownVersion?)] = []
 
     var isEmpty: Bool { places.isEmpty }
 
@@ -121,7 +121,7 @@ struct SnapshotRowsBuilder {
     }
 
     /// The most bytes of lines; offsets have 32 bits.
-    private static var maximumSize: Int { Int(UInt32.max) }
+    private static var maximumSize: Int { Int(clamping: UInt32.max) }
 
     private mutating func add(_ row: SettledRow, _ line: UnsafeRawBufferPointer) {
         last = (row.zone, (lines.count + row.name.lowerBound)..<(lines.count + row.name.upperBound))
@@ -142,48 +142,76 @@ struct SnapshotRowsBuilder {
         return lines.withUnsafeBytes { $0[last.name].lexicographicallyPrecedes(name) }
     }
 
-    private mutating func count(_ row: SettledRow, _ line: UnsafeRawBufferPointer, _ difference: Int = 1) {
+    private mutating func count(_ row: SettledRow, _ line: UnsafeRawBufferPointer) {
         if let index = types.firstIndex(where: { $0.name.text.utf8.elementsEqual(line[row.type]) }) {
-            types[index].count += difference
+            types[index].count += 1
         } else {
             types.append((ExactName(String(decoding: line[row.type], as: UTF8.self)), 1))
         }
-        guard let index = zones.firstIndex(where: { $0.number == row.zone }) else {
-            return zones.append((row.zone, 1, row.version(line)))
-        }
-        zones[index].count += difference
-        if let newest = zones[index].newest.modified, let date = row.modified, newest > date { return }
+        let index = zones.firstIndex { $0.number == row.zone } ?? zones.count
+        if index == zones.count { zones.append((row.zone, 0, nil)) }
+        zones[index].count += 1
+        note(row, line, in: index)
+    }
+
+    /// Notes a version of a zone, if it is the newest.
+    private mutating func note(_ row: SettledRow, _ line: UnsafeRawBufferPointer, in index: Int) {
+        if let newest = zones[index].newest?.modified, let date = row.modified, newest > date { return }
         zones[index].newest = row.version(line)
     }
 
-    /// Whether there is room for so many bytes of lines.
+    /// Whether there is room for so many bytes of lines and their newlines.
     func hasRoom(for count: Int) -> Bool { lines.count + count < Self.maximumSize }
 
-    /// Takes settled rows of a journal in place of those of the same keys.
+    /// Drops the rows that later ones replace, and takes those of them that are settled.
     ///
     /// - Parameters:
-    ///   - rows: The rows, in order.
-    ///   - latest: Where their lines are.
+    ///   - rows: The settled ones, in order.
+    ///   - latest: All later rows.
     mutating func replace(with rows: [LatestRows.Row], of latest: LatestRows) {
-        let digests = Set(rows.map(\.key.digest))
-        let keys = Set(rows.map(\.key))
-        let kept = places.filter { place in
-            guard digests.contains(UInt32(place >> 32)) else { return true }
-            return lines.withUnsafeBytes { lines in
-                let line = SnapshotRows.line(at: UInt32(truncatingIfNeeded: place), in: lines)
-                guard let row = SettledRow(line) else { return true }
-                if !keys.contains(RecordKey(zone: row.zone, name: row.name(line))) { return true }
-                count(row, line, -1)
+        var dropped: [(row: SettledRow, line: Int)] = []
+        places = places.filter { place in
+            guard latest.mayContain(digest: UInt32(place >> 32)) else { return true }
+            let offset = Int(UInt32(truncatingIfNeeded: place))
+            return withLine(at: offset) { line in
+                guard let row = SettledRow(line),
+                    latest.contains(RecordKey(zone: row.zone, name: row.name(line)))
+                else { return true }
+                dropped.append((row, offset))
                 return false
             }
         }
-        places = kept
+        for (row, offset) in dropped {
+            let type = withLine(at: offset) { ExactName(String(decoding: $0[row.type], as: UTF8.self)) }
+            if let index = types.firstIndex(where: { $0.name == type }) { types[index].count -= 1 }
+            guard let index = zones.firstIndex(where: { $0.number == row.zone }) else { continue }
+            zones[index].count -= 1
+            // Found again among those that are left.
+            if zones[index].newest?.handle == row.handle { zones[index].newest = nil }
+        }
+        findNewest()
         secondRun = lines.count
         for row in rows {
             latest.withLine(of: row) { line in
                 if let row = SettledRow(line) { add(row, line) }
             }
         }
+    }
+
+    /// Finds the newest version of each zone that has none although it has records.
+    private mutating func findNewest() {
+        for index in zones.indices where zones[index].newest == nil && zones[index].count > 0 {
+            for place in places {
+                withLine(at: Int(UInt32(truncatingIfNeeded: place))) { line in
+                    guard let row = SettledRow(line), row.zone == zones[index].number else { return }
+                    note(row, line, in: index)
+                }
+            }
+        }
+    }
+
+    private func withLine<Result>(at offset: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        lines.withUnsafeBytes { body(SnapshotRows.line(at: offset, in: $0)) }
     }
 
     /// The rows, given the number of each type.

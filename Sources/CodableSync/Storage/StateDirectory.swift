@@ -124,13 +124,22 @@ package final class StateDirectory: Sendable {
     package func openLast() throws -> JSONStateStore.Opened {
         let numbers = try numbersOnDisk()
         if numbers.count <= 1 { return try open(numbers.first ?? Self.firstNumber) }
-        let states = try labels().map { (number: $0.number, found: try $0.found.get()) }
-        let last = states.max { first, second in
-            (first.found.label.switchCount, second.number) < (second.found.label.switchCount, first.number)
+        var last: (number: Int64, switchCount: UInt64)?
+        var doubtful: [Int64] = []
+        for number in numbers {
+            var count: UInt64 = 0
+            switch try header(of: number) {
+            case .missing: break
+            case .label(let label): count = label.switchCount
+            case .damaged:
+                count = try rows(of: number).switchCount
+                doubtful.append(number)
+            }
+            if last.map({ count > $0.switchCount }) ?? true { last = (number, count) }
         }
         var opened = try open(last?.number ?? Self.firstNumber)
-        if states.contains(where: { $0.found.isDoubtful && $0.number != opened.number }) {
-            // The app may have the changes of that state.
+        if doubtful.contains(where: { $0 != opened.number }) {
+            // That state may have been entered later than its rows say, so the app may have its changes.
             try opened.appendOrClose([.delivering(.startedOver)])
         }
         return opened
@@ -145,57 +154,55 @@ package final class StateDirectory: Sendable {
     /// - Throws: ``Failure``, or ``JournalFailure`` if a new state could not be created. If it cannot be read whose
     ///   a state is, no new one is created, since that one may be the user's.
     package func open(for user: String, beside open: Int64? = nil) throws -> JSONStateStore.Opened {
-        let labels = try labels(except: open)
-        var number = labels.first { $0.known?.user?.isIdentical(to: user) == true }?.number
-        if number == nil {
-            for entry in labels { _ = try entry.found.get() }
-            number = Self.unused(labels.map(\.number) + [open].compactMap { $0 })
+        let numbers = try numbersOnDisk()
+        var found: Int64?
+        var greatest: UInt64 = 0
+        var failure: (any Error)?
+        for number in numbers where number != open {
+            do {
+                let label = try label(of: number)
+                greatest = max(greatest, label.switchCount)
+                if found == nil, label.user?.isIdentical(to: user) == true { found = number }
+            } catch {
+                failure = failure ?? error
+            }
         }
-        var opened = try self.open(number ?? Self.firstNumber, for: user)
-        opened.greatestSwitchCount = labels.compactMap { $0.known?.switchCount }.max() ?? 0
+        if found == nil, let failure { throw failure }
+        var opened = try self.open(found ?? Self.unused(numbers), for: user)
+        opened.greatestSwitchCount = greatest
         if opened.state.summary.signOut != nil { try opened.appendOrClose([.account(.claimed(by: user))]) }
         return opened
     }
 
-    /// Whose each state is, in the order of their numbers.
-    ///
-    /// - Parameter open: The number of a state that is open, which is left out.
-    /// - Returns: The numbers, each with its label, or why that cannot be read.
-    /// - Throws: ``Failure`` if the directory cannot be read.
-    private func labels(except open: Int64? = nil) throws -> [NumberedLabel] {
-        try numbersOnDisk().filter { $0 != open }.map { number in
-            NumberedLabel(number: number, found: Result { try label(of: number) })
-        }
-    }
-
-    private struct NumberedLabel {
-        var number: Int64
-        var found: Result<(label: StateLabel, isDoubtful: Bool), any Error>
-
-        var known: StateLabel? {
-            if case .success(let found) = found { found.label } else { nil }
-        }
-    }
-
-    /// Whose a state is, and whether it may have been entered later than its label says.
-    private func label(of number: Int64) throws -> (StateLabel, isDoubtful: Bool) {
-        let directory = directory(number)
+    private func header(of number: Int64) throws -> NewestHeader {
         do {
-            if let label = try JSONStateStore.label(in: directory, fileSystem) { return (label, false) }
+            return try JSONStateStore.newestHeader(in: directory(number), fileSystem)
         } catch {
-            throw Failure(error, in: directory)
+            throw Failure(error, in: directory(number))
         }
+    }
+
+    /// Whose a state is.
+    private func label(of number: Int64) throws -> StateLabel {
+        switch try header(of: number) {
+        case .missing: return StateLabel()
+        case .label(let label) where label.user != nil: return label
+        case .label, .damaged: return try rows(of: number)
+        }
+    }
+
+    /// Whose a state is according to its rows.
+    private func rows(of number: Int64) throws -> StateLabel {
         let opened = try open(number)
         opened.store.close()
         let label = StateLabel(opened.state.summary)
-        guard opened.recovery.isDamaged else { return (label, false) }
-        if label.user == nil {
+        if label.user == nil, opened.recovery.isDamaged {
             throw Failure.unreadable(
-                "\"\(directory.shortenedForMessage)\" is damaged, and doesn't say whose state it is. "
+                "\"\(directory(number).shortenedForMessage)\" is damaged, and doesn't say whose state it is. "
                     + "Restore it from a backup, or move it away; the edits in it that were not sent are lost then."
             )
         }
-        return (label, true)
+        return label
     }
 
     private func numbersOnDisk() throws -> [Int64] {

@@ -66,6 +66,14 @@ package struct StateLabel: Equatable, Sendable {
     }
 }
 
+/// What the newest file of a state says.
+enum NewestHeader: Equatable {
+    /// There is no file.
+    case missing
+    case damaged
+    case label(StateLabel)
+}
+
 /// The error for a directory whose state belongs to something else; nothing was changed.
 struct ForeignState: Error {
     /// A message that names both sides.

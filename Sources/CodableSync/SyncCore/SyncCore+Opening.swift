@@ -123,7 +123,11 @@ extension SyncCore {
         self.machine = machine
         phase = .open
         for message in opened.recovered { emit(.stateRecovered(message)) }
-        if let reason = opened.compactionFailure { reportCompaction(reason) }
+        if let reason = opened.compactionFailure {
+            reportCompaction(reason)
+            // The next write tries again, and a switch waits for it.
+            if opened.state.summary.signOut == .removed { storing.removal = Storing.Removal() }
+        }
     }
 
     private func machineConfiguration() -> MachineConfiguration {

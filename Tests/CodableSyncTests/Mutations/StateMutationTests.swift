@@ -79,7 +79,7 @@ final class StateMutationTests: XCTestCase {
     func testMutatedStatesCanBeReadExtendedAndReopened() async throws {
         let whole = try await prepare()
         let paths = whole.files.keys.filter { $0.hasSuffix(".jsonl") }.sorted()
-        XCTAssertEqual(paths.count, 2)
+        XCTAssertEqual(paths.count, 4, "each switch has begun a file")
         var openedCount = 0
         try await Mutations.forEach(else: Cases.sample(40, of: 100)) { seed in
             var mutator = FileMutator(seed: seed)

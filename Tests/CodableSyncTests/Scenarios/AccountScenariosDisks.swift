@@ -80,8 +80,9 @@ class AccountScenariosDisks: AccountScenario {
     }
 
     // ZA-11: the app ends, and the next opening cannot remove the records either.
-    func testARemovalThatFailsAtTheNextOpeningIsReported() async throws {
-        let files = HookedFileSystem()
+    func testARemovalThatFailsAtTheNextOpeningIsReportedAndTriedAgain() async throws {
+        let disk = SimulatedFileSystem()
+        let files = HookedFileSystem(disk)
         let phone = try await makeDeviceOfAlice(on: files) { $0.onSignOut = .remove }
         files.before { operation, path throws(FileError) in
             guard operation == .rename, path.contains("/users/1/") else { return }
@@ -95,6 +96,18 @@ class AccountScenariosDisks: AccountScenario {
         let shown = try await phone.shown()
         XCTAssertEqual(shown, [])
         XCTAssertTrue(phone.device.hasToldOfCompaction)
+        // A switch waits for it.
+        phone.account.signIn("bob")
+        do {
+            _ = try await phone.engine.sync()
+            XCTFail("alice's records are still there")
+        } catch let error as SyncError where error.code == .storageFailed {}
+        files.before(nil)
+        _ = try await phone.engine.sync()
+        let user = try await phone.user()
+        XCTAssertEqual(user, "bob")
+        let texts = disk.files.values.map { String(decoding: $0, as: UTF8.self) }
+        XCTAssertFalse(texts.contains { $0.contains("of alice") })
     }
 
     // C24, I-05

@@ -127,6 +127,30 @@ final class DirectoryOwnerTests: XCTestCase {
         directory.release()
     }
 
+    /// The header says when a state was entered, whatever is damaged behind it.
+    func testDamageToAnotherStateIsNoReset() throws {
+        let first = try directory()
+        let opened = try first.openLast()
+        states.note(opened)
+        try states.put(.claimed(by: "alice"), in: opened.store)
+        try states.put(.subscribed, in: opened.store)
+        opened.store.close()
+        var bob = try first.open(for: "bob")
+        try bob.store.enter(&bob.state, from: nil, after: 0, startsOver: false)
+        bob.store.close()
+        first.release()
+        let path = "/d/users/1/journal-1.jsonl"
+        let place = try XCTUnwrap(try XCTUnwrap(files.bytes(at: path)).firstRange(of: Array("alice".utf8)))
+        try changeByte(place.lowerBound, of: path)
+        let before = files.names(in: "/d/users/1")
+        let directory = try directory()
+        let last = try directory.openLast()
+        XCTAssertEqual(last.state.summary.user, "bob")
+        XCTAssertNil(last.state.streams.replay)
+        XCTAssertEqual(files.names(in: "/d/users/1"), before, "it is not opened")
+        directory.release()
+    }
+
     /// The rename was done, and what follows it was not.
     func testARefusedSwitchDoesNotCountAfterTheNextOpening() throws {
         for operation in [FileError.Operation.syncDirectory, .open] {

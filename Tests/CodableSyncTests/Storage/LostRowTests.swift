@@ -120,6 +120,39 @@ final class LostRowTests: XCTestCase {
         XCTAssertNil(try open().state.newestKnown)
     }
 
+    /// The snapshot has it, and a restored cloud has older ones.
+    func testTheNewestVersionOfALostZoneIsForgottenBehindASnapshot() throws {
+        func version(_ name: String, _ handle: UInt64, after seconds: Double) -> KnownVersion {
+            let date = JournalSamples.date.addingTimeInterval(seconds)
+            return KnownVersion(changeTag: name, handle: ContentHandle(handle), hash: 1, modified: date)
+        }
+        let opened = try open()
+        func put(_ entry: JournalEntry) throws {
+            let handle = entry.ownHandle
+            try states.put(
+                entry,
+                handle.map { [$0: JournalSamples.record("a", "x")] } ?? [:],
+                in: opened.store
+            )
+        }
+        for entry in [JournalEntry.registered(1, "Z"), .zoneReady] { try put(entry) }
+        for (number, name) in ["a", "b", "c"].enumerated() {
+            try put(.fetched(name: name, version(name, UInt64(number) + 1, after: Double(number))))
+        }
+        try opened.store.compact()
+        XCTAssertEqual(try open().state.newestKnown?.changeTag, "c")
+        // The newest one has an older version now, so another one is the newest.
+        var older = RecordState()
+        older.server = .known(version("c2", 4, after: -9))
+        try put(.row(.record("c", type: testType, older)))
+        XCTAssertEqual(try open().state.newestKnown?.changeTag, "b")
+        for entry in [JournalEntry.zoneLost(.deleted), .zoneReady] { try put(entry) }
+        XCTAssertNil(try open().state.newestKnown)
+        try put(.fetched(name: "b", version("b2", 5, after: -5)))
+        XCTAssertEqual(try open().state.newestKnown?.changeTag, "b2")
+        opened.store.close()
+    }
+
     /// Otherwise each opening would rewrite all files.
     func testRemovedRecordsAreInTheFilesOnlyUntilTheNextSnapshot() throws {
         try store(

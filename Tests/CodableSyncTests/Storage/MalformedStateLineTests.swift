@@ -56,6 +56,28 @@ final class MalformedStateLineTests: StateFileScenario {
         return (oddTexts + long).map { ($0, Array($1.utf8)) } + oddBytes
     }
 
+    /// Nor the row of the same record before it, in a journal or in a snapshot.
+    func testAMalformedRowCostsNotTheOneBeforeIt() async throws {
+        for isCompacted in [false, true] {
+            let files = try await prepare(compacted: isCompacted)
+            let name = isCompacted ? "journal-2.jsonl" : journal
+            let rows = [
+                #"{"zone":1,"name":"p2","record":{"pending":7}}"#, #"{"zone":1,"name":"known1","record":[]}"#,
+            ]
+            let groups = files.groups(name).map { $0.map { Array($0.utf8) } }
+            try files.write(groups + rows.map { [Array($0.utf8)] }, to: name)
+            let damaged = files[name]
+            let device = try open(files)
+            let pending = try await device.pendingNames()
+            XCTAssertEqual(pending.sorted(), Self.edits, "compacted: \(isCompacted)")
+            let known = try await device.engine.model(named: "known1")
+            XCTAssertEqual(known?.title, "Tea", "compacted: \(isCompacted)")
+            XCTAssertEqual(recoveries(of: device).count, 2, "compacted: \(isCompacted)")
+            XCTAssertEqual(files.quarantine, [damaged], "one copy for all lines of a file")
+            try await device.engine.close()
+        }
+    }
+
     // C5, C8, C9, C10, C11, C12, C15
     func testAMalformedLineCostsOnlyItselfAndAFullFetch() async throws {
         let whole = try await prepare()

@@ -120,11 +120,15 @@ enum JournalSamples {
         full.schemas = schemas
         full.identity = identities[0]
         full.user = "alice"
+        full.switchCount = 7
+        full.untoldSwitch = UntoldSwitch(from: "bob \"")
         full.signOut = .removed
         full.isFollowed = true
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
             .made(for: identities[0]), .made(for: identities[1]), .claimed(by: "alice"), .claimed(by: ""),
+            .account(.entered(from: "bob", switchCount: 3)), .account(.entered(from: nil, switchCount: 4)),
+            .account(.switchTold),
             .signedOut(removing: true), .signedOut(removing: false),
             .sendBegan([SentContents(name: "A", handle: 1), SentContents(name: "B", handle: nil)]),
             .sendBegan([]),

@@ -89,7 +89,7 @@ struct LedgerFiles: Sendable {
             version: Self.version,
             oldestVersion: Self.version,
             newLog: LedgerToken.mark([identifier]),
-            label: { $0 ?? Self.line(identifier: loaded?.identifier ?? identifier) },
+            finish: { $0.label ?? Self.line(identifier: loaded?.identifier ?? identifier) },
             isShared: true
         ) { line, position in
             guard var known = loaded else {

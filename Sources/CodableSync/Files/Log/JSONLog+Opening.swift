@@ -12,14 +12,14 @@ extension JSONLog {
     ///   - version: The version of the format that the caller writes, and the newest that it reads.
     ///   - oldestVersion: The oldest version that it reads.
     ///   - number: The number of a new log.
-    ///   - label: Returns the label of new files, one JSON value, from that of the newest file; called after the visit.
+    ///   - finish: Called after the visit; returns the label of new files, one JSON value.
     ///   - isShared: Whether several processes use the log, each while it holds the caller's lock. Damage is
     ///     then an error, since the other processes could not be notified of it, and their temporary files
     ///     are kept.
     ///   - visit: Called with each line and its position; the bytes are valid only during the call. It may
     ///     throw ``UnreadableLine``, which counts as damage of this line alone.
     /// - Returns: The log, and what was found.
-    /// - Throws: ``FileError``, ``LogError``, or another error of `visit` or `label`; nothing was changed then.
+    /// - Throws: ``FileError``, ``LogError``, or another error of `visit` or `finish`; nothing was changed then.
     package static func open(
         directory: String,
         fileSystem: any FileSystem,
@@ -27,7 +27,7 @@ extension JSONLog {
         version: UInt64,
         oldestVersion: UInt64 = 1,
         newLog number: @autoclosure () -> UInt64 = anyNumber(),
-        label: ([UInt8]?) throws -> [UInt8] = { $0 ?? Array("{}".utf8) },
+        finish: (inout LogVisit) throws -> [UInt8] = { $0.label ?? Array("{}".utf8) },
         isShared: Bool = false,
         visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
     ) throws -> (log: JSONLog, recovery: LogRecovery) {
@@ -56,9 +56,11 @@ extension JSONLog {
                 }
             }
         }
-        let found = contents.identity
-        let own = LogIdentity(log: found?.log ?? number(), label: try label(found?.label))
+        var end = LogVisit(label: contents.identity?.label, parts: contents.parts)
+        let label = try finish(&end)
+        let own = LogIdentity(log: contents.identity?.log ?? number(), label: label)
         place.identity.withLock { $0 = own }
+        try contents.report(end)
         let log = try contents.repaired(keepsTemporaryFiles: isShared)
         // The process that wrote these files may have been killed before a flush, and what is read from them
         // must last.
@@ -77,28 +79,6 @@ extension JSONLog {
             try last?.file.flush()
         }
         try place.fileSystem.syncDirectory(place.directory)
-    }
-}
-
-/// Finds line numbers for increasing offsets; the file is read only once.
-struct LineCounter {
-    let file: any OpenFile
-    private var line = 1
-    private var offset: UInt64 = 0
-
-    init(file: any OpenFile) {
-        self.file = file
-    }
-
-    mutating func number(ofLineAt position: UInt64) throws -> Int {
-        var passed = 0
-        try LogLines(file: file, range: offset..<max(offset, position)).forEach { _ in
-            passed += 1
-            return true
-        }
-        line += passed
-        offset = position
-        return line
     }
 }
 
@@ -248,6 +228,18 @@ private struct LogContents {
         recovery.damages.append(damage)
         if part.name == parts.last?.name { isLastContinued = false }
         return damage
+    }
+
+    /// Reports the lines that the owner could not read at the end of the visit.
+    mutating func report(_ end: LogVisit) throws {
+        for part in end.parts {
+            var counter = LineCounter(file: part.file)
+            let found = end.unreadable.filter { $0.position.file == part.name.identifier }
+            for (position, line) in found.sorted(by: { $0.position.offset < $1.position.offset }) {
+                let number = try counter.number(ofLineAt: position.offset)
+                _ = report(line, in: part, line: number, at: position.offset)
+            }
+        }
     }
 
     private func missing(_ name: LogFileName) -> LogDamage {

@@ -153,25 +153,10 @@ package final class JSONLog: Sendable {
         }
     }
 
-    /// Copies a file aside, because its owner has found out that a line is damaged.
-    ///
-    /// - Parameters:
-    ///   - position: The line.
-    ///   - reason: The kind of damage.
-    ///   - detail: Details, if known.
-    /// - Returns: The damage, with the name of the copy.
-    /// - Throws: ``FileError`` if the file could not be copied.
-    package func setAside(
-        _ position: LogPosition,
-        reason: LogDamage.Reason,
-        detail: String? = nil
-    ) throws -> LogDamage {
+    /// Copies a snapshot aside, because a line behind its groups is damaged.
+    package func setAside(_ position: LogPosition) throws -> LogDamage {
         let name = LogFileName(identifier: position.file).text
-        var damage = LogDamage(file: name, line: 0, offset: position.offset, reason: reason, detail: detail)
-        if let file = files.withLock({ $0?[position.file] }) {
-            var counter = LineCounter(file: file)
-            damage.line = try counter.number(ofLineAt: position.offset)
-        }
+        var damage = LogDamage(file: name, line: 0, offset: position.offset, reason: .checksum)
         let names = try place.fileSystem.contents(ofDirectory: place.directory)
         damage.copy = try place.copyAside(name, existing: names)
         return damage

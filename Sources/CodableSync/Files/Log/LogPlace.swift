@@ -64,7 +64,9 @@ struct LogPlace: Sendable {
 
     /// Removes a file that may not exist.
     func removeIfThere(_ name: LogFileName) throws {
-        if try fileSystem.status(of: path(name)) != nil { try fileSystem.remove(path(name)) }
+        guard try fileSystem.status(of: path(name)) != nil else { return }
+        try fileSystem.remove(path(name))
+        try fileSystem.syncDirectory(directory)
     }
 
     /// The first line of a new file.

@@ -139,7 +139,7 @@ package struct SyncState: Sendable {
     ///   - settled: Makes the records, given the number of each type.
     mutating func adopt(
         types: [(name: ExactName, count: Int)],
-        zones: [(number: ZoneNumber, count: Int, newest: KnownVersion)],
+        zones: [(number: ZoneNumber, count: Int, newest: KnownVersion?)],
         _ settled: ([RecordTypeNumber]) -> any SettledRecords
     ) {
         let numbers = types.map { self.types.met($0.name) }
@@ -147,7 +147,8 @@ package struct SyncState: Sendable {
         let replaced = records.adopt(settled)
         for zone in zones {
             count(zone.number, zone.count)
-            if newest[zone.number]?.isNewer(than: zone.newest) != true { newest[zone.number] = zone.newest }
+            guard let found = zone.newest, newest[zone.number]?.isNewer(than: found) != true else { continue }
+            newest[zone.number] = found
         }
         var counts = types.map(\.count)
         for key in replaced {
