@@ -5,7 +5,7 @@ import RecordCoding
 ///
 /// Only one thread may append; contents may be read from any thread.
 package final class JSONStateStore: StateStore {
-    private static var format: String { "codablesync-state" }
+    static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
     package static var version: UInt64 { 7 }
     /// The default minimum size for a compaction.
@@ -39,7 +39,7 @@ package final class JSONStateStore: StateStore {
     /// Runs compactions one at a time; closing waits for the last one.
     let compactionQueue = DispatchQueue(label: "CodableSync.compaction", qos: .utility)
 
-    private init(
+    init(
         log: JSONLog,
         fold: JournalFold,
         index: ContentIndex,
@@ -51,118 +51,6 @@ package final class JSONStateStore: StateStore {
         self.label = Locked(label)
         self.index = Locked(index)
         stored = Locked(StoredState(state: fold.state, lastHandle: fold.lastHandle))
-    }
-
-    /// Opens the journal in a directory, and reads the state from it.
-    ///
-    /// - Parameters:
-    ///   - directory: The directory of the journal; it is created if it is missing.
-    ///   - fileSystem: The file system.
-    ///   - identity: What the journal must belong to; `nil` accepts any identity.
-    ///   - user: Whose the state is if it is new; `nil` if nobody's.
-    ///   - compactionSize: The size from which the files are compacted if that saves enough space.
-    ///   - newLog: Draws the random number of a new log.
-    /// - Returns: The store, the state, and the findings.
-    /// - Throws: `FileError`, `LogError`, ``NewerEntry``, or `ForeignState`.
-    package static func open(
-        directory: String,
-        fileSystem: any FileSystem,
-        identity: StateIdentity? = nil,
-        user: String? = nil,
-        compactionSize: UInt64 = JSONStateStore.compactionSize,
-        newLog: () -> UInt64 = JSONLog.anyNumber
-    ) throws -> Opened {
-        var fold = JournalFold(identity: identity)
-        var label = StateLabel()
-        var (log, recovery) = try JSONLog.open(
-            directory: directory,
-            fileSystem: fileSystem,
-            format: format,
-            version: version,
-            oldestVersion: version,
-            newLog: newLog(),
-            finish: { end in
-                try finish(&fold, &end, in: directory)
-                let new = StateLabel(identity: identity, user: user)
-                label = fold.adopt(end.label.map { StateLabel($0) ?? StateLabel() } ?? new)
-                try label.check(identity)
-                return label.encoded
-            }
-        ) { line, position in
-            do {
-                let problems = try fold.take(line, at: position)
-                if !problems.isEmpty { throw UnreadableLine(problems.joined(separator: "; ")) }
-            } catch let foreign as ForeignState {
-                throw foreign
-            } catch {
-                throw try unreadable(error, at: position, in: directory)
-            }
-        }
-        var index = fold.index(behind: log.rear)
-        // What exists nowhere else is checked now, other contents when they are read.
-        for position in recovery.isDamaged ? [] : fold.positionsOfEdits(in: index) {
-            if try isWhole(position, in: log) { continue }
-            recovery.damages.append(try log.setAside(position))
-        }
-        if recovery.isDamaged {
-            try readRear(of: log, into: &fold)
-            index = fold.index(behind: log.rear)
-        }
-        let store = JSONStateStore(
-            log: log,
-            fold: fold,
-            index: index,
-            compactionSize: compactionSize,
-            label: label
-        )
-        return Opened(
-            store: store,
-            state: fold.state,
-            nextHandle: fold.lastHandle + 1,
-            recovery: recovery,
-            repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : [],
-            lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
-        )
-    }
-
-    /// Reads what the newest file of a state says, without opening the state.
-    ///
-    /// - Parameters:
-    ///   - directory: The directory of the journal.
-    ///   - fileSystem: The file system.
-    /// - Returns: The label.
-    /// - Throws: `FileError`, or `LogError` for a state of another version.
-    static func newestHeader(in directory: String, _ fileSystem: any FileSystem) throws -> NewestHeader {
-        let label = try JSONLog.newestLabel(
-            in: directory,
-            fileSystem,
-            format: format,
-            versions: version...version
-        )
-        if label?.isEmpty == true { return .missing }
-        return label.flatMap { StateLabel($0) as StateLabel? }.map { .label($0) } ?? .damaged
-    }
-
-    /// Finds out which contents of the snapshot are left, since there is damage.
-    ///
-    /// A row says where its contents are, also if the newline before or behind them is damaged.
-    private static func readRear(of log: JSONLog, into fold: inout JournalFold) throws {
-        for position in fold.positionsInSnapshot(behind: log.rear) {
-            do {
-                try log.read(position).withUnsafeBytes { fold.takeFromRear($0, at: position) }
-            } catch LogError.unknownPosition {
-                continue
-            }
-        }
-        try log.visitRear { fold.takeFromRear($0, at: $1) }
-    }
-
-    private static func isWhole(_ position: LogPosition, in log: JSONLog) throws -> Bool {
-        do {
-            return try log.read(position).withUnsafeBytes { JournalLine.isWhole($0) }
-        } catch LogError.unknownPosition {
-            return false
-        }
     }
 
     package func append(_ batch: JournalBatch, leaving state: SyncState) throws {
@@ -198,33 +86,6 @@ package final class JSONStateStore: StateStore {
         } catch {
             throw JournalFailure.unreadable("\(error)")
         }
-    }
-
-    /// Adds the records to the state.
-    ///
-    /// Of one whose last row cannot be read, the last row that can be counts.
-    private static func finish(_ fold: inout JournalFold, _ end: inout LogVisit, in directory: String) throws
-    {
-        let lost = try fold.finish { position, error in
-            end.report(try unreadable(error, at: position, in: directory), at: position)
-        }
-        if !lost.isEmpty { try end.visitAgain { line, _ in fold.takeAgain(line, of: lost) } }
-    }
-
-    /// The reason to leave a line out.
-    ///
-    /// - Throws: ``NewerEntry`` if only a newer version of the library can read it.
-    private static func unreadable(
-        _ error: any Error,
-        at position: LogPosition,
-        in directory: String
-    ) throws -> UnreadableLine {
-        if case JournalLineError.unknownKind(let kind) = error {
-            let file = directory.appending(path: LogFileName(identifier: position.file).text)
-            throw NewerEntry(path: file, offset: position.offset, kind: kind)
-        }
-        let reason = error is JSONError ? "\(error) of the line" : "\(error)"
-        return (error as? UnreadableLine) ?? UnreadableLine(reason)
     }
 
     /// Writes a group; that of a switch begins a new file, whose header says so.

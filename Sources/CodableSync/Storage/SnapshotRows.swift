@@ -151,13 +151,13 @@ struct SnapshotRowsBuilder {
         let index = zones.firstIndex { $0.number == row.zone } ?? zones.count
         if index == zones.count { zones.append((row.zone, 0, nil)) }
         zones[index].count += 1
-        note(row, line, in: index)
+        if let newest = zones[index].newest?.modified, let date = row.modified, newest > date { return }
+        zones[index].newest = row.version(line)
     }
 
     /// Notes a version of a zone, if it is the newest.
-    private mutating func note(_ row: SettledRow, _ line: UnsafeRawBufferPointer, in index: Int) {
-        if let newest = zones[index].newest?.modified, let date = row.modified, newest > date { return }
-        zones[index].newest = row.version(line)
+    private mutating func note(_ version: KnownVersion, in index: Int) {
+        if zones[index].newest?.isNewer(than: version) != true { zones[index].newest = version }
     }
 
     /// Whether there is room for so many bytes of lines and their newlines.
@@ -200,13 +200,18 @@ struct SnapshotRowsBuilder {
 
     /// Finds the newest version of each zone that has none although it has records.
     private mutating func findNewest() {
+        var indices: [ZoneNumber: Int] = [:]
         for index in zones.indices where zones[index].newest == nil && zones[index].count > 0 {
-            for place in places {
-                withLine(at: Int(UInt32(truncatingIfNeeded: place))) { line in
-                    guard let row = SettledRow(line), row.zone == zones[index].number else { return }
-                    note(row, line, in: index)
+            indices[zones[index].number] = index
+        }
+        if indices.isEmpty { return }
+        for place in places {
+            let found = withLine(at: Int(UInt32(truncatingIfNeeded: place))) { line in
+                SettledRow(line).flatMap { row in
+                    indices[row.zone].map { (index: $0, version: row.version(line)) }
                 }
             }
+            if let found { note(found.version, in: found.index) }
         }
     }
 

@@ -168,7 +168,9 @@ package final class StateDirectory: Sendable {
             }
         }
         if found == nil, let failure { throw failure }
-        var opened = try self.open(found ?? Self.unused(numbers), for: user)
+        // Also if the directory of the open state was moved away.
+        let unused = Self.unused(numbers + [open].compactMap { $0 })
+        var opened = try self.open(found ?? unused, for: user)
         opened.greatestSwitchCount = greatest
         if opened.state.summary.signOut != nil { try opened.appendOrClose([.account(.claimed(by: user))]) }
         return opened
@@ -191,18 +193,21 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    /// Whose a state is according to its rows.
+    /// Whose a state is according to its rows; nothing is changed.
     private func rows(of number: Int64) throws -> StateLabel {
-        let opened = try open(number)
-        opened.store.close()
-        let label = StateLabel(opened.state.summary)
-        if label.user == nil, opened.recovery.isDamaged {
+        let found: (label: StateLabel, isDamaged: Bool)
+        do {
+            found = try JSONStateStore.labelInRows(of: directory(number), fileSystem)
+        } catch {
+            throw Failure(error, in: directory(number))
+        }
+        if found.label.user == nil, found.isDamaged {
             throw Failure.unreadable(
                 "\"\(directory(number).shortenedForMessage)\" is damaged, and doesn't say whose state it is. "
                     + "Restore it from a backup, or move it away; the edits in it that were not sent are lost then."
             )
         }
-        return label
+        return found.label
     }
 
     private func numbersOnDisk() throws -> [Int64] {

@@ -97,6 +97,9 @@ final class DirectoryOwnerTests: XCTestCase {
         let path = newest(2)
         files.place(Array(repeating: 0, count: 400), at: path)
         let directory = try directory()
+        // A reset that cannot be stored is not forgotten.
+        files.fail(.append, code: ENOSPC)
+        XCTAssertThrowsError(try directory.openLast())
         let opened = try directory.openLast()
         XCTAssertEqual(opened.state.summary.user, "alice")
         XCTAssertEqual(opened.state.streams.replay, .reset)

@@ -56,7 +56,11 @@ extension JSONLog {
                 }
             }
         }
-        var end = LogVisit(label: contents.identity?.label, parts: contents.parts)
+        var end = LogVisit(
+            label: contents.identity?.label,
+            isDamaged: contents.recovery.isDamaged,
+            parts: contents.parts
+        )
         let label = try finish(&end)
         let own = LogIdentity(log: contents.identity?.log ?? number(), label: label)
         place.identity.withLock { $0 = own }

@@ -2,12 +2,15 @@
 package struct LogVisit {
     /// The label of the newest file; `nil` if no header is readable.
     package let label: [UInt8]?
+    /// Whether damage was found.
+    package let isDamaged: Bool
     let parts: [LogPart]
     /// The lines that the owner cannot read, in the order of the reports.
     private(set) var unreadable: [(position: LogPosition, line: UnreadableLine)] = []
 
-    init(label: [UInt8]?, parts: [LogPart]) {
+    init(label: [UInt8]?, isDamaged: Bool, parts: [LogPart]) {
         self.label = label
+        self.isDamaged = isDamaged
         self.parts = parts
     }
 
