@@ -174,7 +174,7 @@ extension JSONStateStore {
         let lost = try fold.finish { position, error in
             end.report(try unreadable(error, at: position, in: directory), at: position)
         }
-        if !lost.isEmpty { try end.visitAgain { line, _ in fold.takeAgain(line, of: lost) } }
+        if !lost.isEmpty { try end.visitAgain { line, _ in fold.applyAgain(line, of: lost) } }
     }
 
     /// The reason to leave a line out.

@@ -61,7 +61,7 @@ struct JournalFold {
         }
         let isInSnapshot = LogFileName(identifier: position.file).kind == .snapshot
         if isInSnapshot, let row = settled.take(line, upTo: highest, accepted: state.streams.accepted) {
-            places += [row.place].compactMap { $0 }
+            if let place = row.place { places.append(place) }
             try use(row.handle.number)
             return []
         }
@@ -69,7 +69,7 @@ struct JournalFold {
             let places = isInSnapshot ? JournalLine.places(atEndOf: line) : []
         {
             self.places += places
-            latest.take(line, of: key, at: position)
+            latest.add(line, of: key, at: position)
             return []
         }
         let parsed = try JournalLine.parse(Array(line))
@@ -133,7 +133,7 @@ struct JournalFold {
     }
 
     /// Applies a line if it is a readable row of one of these records.
-    mutating func takeAgain(_ line: UnsafeRawBufferPointer, of keys: Set<RecordKey>) {
+    mutating func applyAgain(_ line: UnsafeRawBufferPointer, of keys: Set<RecordKey>) {
         guard let key = JournalLine.plainKey(of: line), keys.contains(key) else { return }
         do {
             try apply(JournalLine.parse(Array(line)))

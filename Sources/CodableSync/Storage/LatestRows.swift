@@ -29,8 +29,8 @@ struct LatestRows {
     /// Whether there may be a row of a record with this digest.
     func mayContain(digest: UInt32) -> Bool { digests.contains(digest) }
 
-    /// Takes the line of a row in place of the one before.
-    mutating func take(_ line: UnsafeRawBufferPointer, of key: RecordKey, at position: LogPosition) {
+    /// Adds the line of a row in place of the one before.
+    mutating func add(_ line: UnsafeRawBufferPointer, of key: RecordKey, at position: LogPosition) {
         if let former = indices[key] {
             replaced += rows[former].range.count
             rows[former].range = 0..<0
@@ -45,7 +45,7 @@ struct LatestRows {
     private mutating func dropReplaced() {
         let former = self
         self = LatestRows()
-        former.forEach { take($1, of: $0.key, at: $0.position) }
+        former.forEach { add($1, of: $0.key, at: $0.position) }
     }
 
     /// Calls a function with each row and its line, in the order of the lines.

@@ -32,6 +32,24 @@ final class DirectoryOwnerTests: XCTestCase {
         directory.release()
     }
 
+    /// Creates a state that alice has claimed and one that bob has entered, and damages the claim.
+    private func prepareDamagedClaim() throws {
+        let directory = try directory()
+        let opened = try directory.openLast()
+        states.note(opened)
+        for entry in [JournalEntry.claimed(by: "alice"), .subscribed] {
+            try states.put(entry, in: opened.store)
+        }
+        opened.store.close()
+        var bob = try directory.open(for: "bob")
+        try bob.store.enter(&bob.state, from: nil, after: 0, startsOver: false)
+        bob.store.close()
+        directory.release()
+        let path = "/d/users/1/journal-1.jsonl"
+        let bytes = try XCTUnwrap(files.bytes(at: path))
+        try changeByte(XCTUnwrap(bytes.firstRange(of: Array("alice".utf8))).lowerBound, of: path)
+    }
+
     private func lastUser() throws -> String? {
         let directory = try directory()
         defer { directory.release() }
@@ -107,18 +125,7 @@ final class DirectoryOwnerTests: XCTestCase {
     }
 
     func testADamagedStateOfNobodyBesideAnothersIsNotGivenAway() throws {
-        let first = try directory()
-        let opened = try first.openLast()
-        states.note(opened)
-        try states.put(.claimed(by: "alice"), in: opened.store)
-        opened.store.close()
-        var bob = try first.open(for: "bob")
-        try bob.store.enter(&bob.state, from: nil, after: 0, startsOver: false)
-        bob.store.close()
-        first.release()
-        let text = try XCTUnwrap(files.bytes(at: "/d/users/1/journal-1.jsonl"))
-        let claim = try XCTUnwrap(text.firstRange(of: Array("alice".utf8)))
-        try changeByte(claim.lowerBound, of: "/d/users/1/journal-1.jsonl")
+        try prepareDamagedClaim()
         let directory = try directory()
         XCTAssertThrowsError(try directory.open(for: "carol")) { error in
             guard case .unreadable(let text)? = error as? StateDirectory.Failure else {
@@ -132,19 +139,7 @@ final class DirectoryOwnerTests: XCTestCase {
 
     /// The header says when a state was entered, whatever is damaged behind it.
     func testDamageToAnotherStateIsNoReset() throws {
-        let first = try directory()
-        let opened = try first.openLast()
-        states.note(opened)
-        try states.put(.claimed(by: "alice"), in: opened.store)
-        try states.put(.subscribed, in: opened.store)
-        opened.store.close()
-        var bob = try first.open(for: "bob")
-        try bob.store.enter(&bob.state, from: nil, after: 0, startsOver: false)
-        bob.store.close()
-        first.release()
-        let path = "/d/users/1/journal-1.jsonl"
-        let place = try XCTUnwrap(try XCTUnwrap(files.bytes(at: path)).firstRange(of: Array("alice".utf8)))
-        try changeByte(place.lowerBound, of: path)
+        try prepareDamagedClaim()
         let before = files.names(in: "/d/users/1")
         let directory = try directory()
         let last = try directory.openLast()

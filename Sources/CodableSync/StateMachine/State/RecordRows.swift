@@ -1,4 +1,4 @@
-/// Records that a snapshot has and nothing is left to do about, each read when somebody asks for it.
+/// Records of the files that nothing is left to do about, each read when somebody asks for it.
 package protocol SettledRecords: AnyObject, Sendable {
     /// The number of records.
     var count: Int { get }
@@ -9,12 +9,12 @@ package protocol SettledRecords: AnyObject, Sendable {
     /// Whether it has a record, which may have changed since.
     func contains(_ key: RecordKey) -> Bool
 
-    /// A record as the snapshot has it.
+    /// A record as the files have it.
     subscript(key: RecordKey) -> RecordState? { get }
 }
 
 /// All records of a state: those that were changed since the files were opened, or wait for something, over those
-/// of the snapshot.
+/// that are settled.
 ///
 /// A copy costs nothing, and a change to a copy copies only what is near the record.
 package struct RecordRows: Sendable {
@@ -63,7 +63,7 @@ package struct RecordRows: Sendable {
         return merged + rest
     }
 
-    /// Puts the records of a snapshot below.
+    /// Puts settled records below.
     ///
     /// - Returns: Those of them that were changed before.
     mutating func adopt(_ settled: any SettledRecords) -> [RecordKey] {

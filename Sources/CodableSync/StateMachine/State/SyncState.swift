@@ -131,7 +131,7 @@ package struct SyncState: Sendable {
         noteNews(key, from: before, to: after)
     }
 
-    /// Takes over the records that a snapshot has and nothing is left to do about.
+    /// Takes over the records of the files that nothing is left to do about.
     ///
     /// - Parameters:
     ///   - types: Their types, with the number of records of each.
