@@ -9,7 +9,7 @@ final class CallOrderTests: EngineScenario {
     func testARecordUploadedThenDeletedFromTwoTasksIsDeleted() async throws {
         let phone = try makeDevice(Note.self)
         try await phone.engine.upload(Note("other"))
-        for round in 0..<1000 {
+        for round in 0..<Cases.sample(150, of: 1000) {
             try await uploadAndDelete(Note("\(round)"), phone.engine)
         }
         let models = try await phone.engine.allModels()
@@ -18,7 +18,7 @@ final class CallOrderTests: EngineScenario {
 
     @MainActor
     func testARecordUploadedThenDeletedFromTwoTasksIsDeletedWhileTheEngineOpens() async throws {
-        for _ in 0..<1000 {
+        for _ in 0..<Cases.sample(100, of: 1000) {
             let phone = try makeDevice(Note.self)
             try await uploadAndDelete(Note("A"), phone.engine)
             let models = try await phone.engine.allModels()
@@ -93,7 +93,7 @@ final class CallOrderTests: EngineScenario {
     @MainActor
     func testTheLastOfTwentyUploadsWins() async throws {
         let engine = try makeDevice(Note.self).engine
-        for _ in 0..<50 {
+        for _ in 0..<Cases.sample(15, of: 50) {
             let uploads = (0..<20).map { count in Task { try await engine.upload(Note("A", count: count)) } }
             for upload in uploads { try await upload.value }
             let model = try await engine.model(named: "A")

@@ -140,7 +140,7 @@ final class LedgerOrderTests: XCTestCase {
         return take(changes, inSnapshot: true, into: &read) == changes.count ? read : nil
     }
 
-    private static let seeds: Range<UInt64> = 0..<Cases.sample(100, of: 5_000)
+    private static let seeds: Range<UInt64> = 0..<Cases.sample(40, of: 5_000)
 
     func testTheSnapshotOfARandomLedgerCanBeRead() {
         for seed in Self.seeds {

@@ -81,7 +81,7 @@ final class StateMutationTests: XCTestCase {
         let paths = whole.files.keys.filter { $0.hasSuffix(".jsonl") }.sorted()
         XCTAssertEqual(paths.count, 4, "each switch has begun a file")
         var openedCount = 0
-        try await Mutations.forEach(else: Cases.sample(40, of: 100)) { seed in
+        try await Mutations.forEach(else: Cases.sample(15, of: 100)) { seed in
             var mutator = FileMutator(seed: seed)
             let files = whole.crashed(keeping: .allWrites)
             let path = paths[mutator.below(paths.count)]

@@ -71,7 +71,7 @@ final class QueuePains: EngineScenario {
         // Four calls, upload or delete, each of the first three followed by a sync, a lost response, or
         // nothing: every fourth of the 27 combinations, unless all cases are requested.
         for row in 0..<16 {
-            for pauses in Cases.places(every: 4, row: row, below: 27) {
+            for pauses in Cases.places(every: 9, row: row, below: 27) {
                 let name = "r\(row)-\(pauses)"
                 var pause = pauses
                 for step in 0..<4 {
@@ -95,7 +95,7 @@ final class QueuePains: EngineScenario {
         try await phone.engine.sync()
         let server = try await serverRecords()
         for row in 0..<16 {
-            for pauses in Cases.places(every: 4, row: row, below: 27) {
+            for pauses in Cases.places(every: 9, row: row, below: 27) {
                 let name = "r\(row)-\(pauses)"
                 let expected: RecordValue? = row >> 3 & 1 == 0 ? "step 3" : nil
                 XCTAssertEqual(server[name]?.fields["title"], expected, name)

@@ -247,7 +247,7 @@ class DeletionScenarios: EngineScenario {
         var random = SplitMix64(seed: 13)
         let leaves = (0..<4).map { Leaf(id: "leaf-\($0)", branch: RecordReference("branch")) }
         let names = ["branch"] + leaves.map(\.id)
-        for round in 0..<Cases.sample(25, of: 100) {
+        for round in 0..<Cases.sample(10, of: 100) {
             try await phone.engine.upload([Leaf(id: "branch")] + leaves)
             try await phone.engine.sync()
             let before = phone.database.modifies.count

@@ -239,7 +239,7 @@ final class UndecodableTests: XCTestCase {
             .location(RecordLocation(latitude: .nan, longitude: 0)), .asset(RecordAsset()),
         ]
         var failures = 0
-        let count = Cases.sample(1500, of: 5000)
+        let count = Cases.sample(500, of: 5000)
         for _ in 0..<count {
             var record = valid
             for _ in 0..<2 {

@@ -110,13 +110,13 @@ final class InterleavedContainerTests: XCTestCase {
     }
 
     func testContainersMayBeFilledInAnyOrder() throws {
-        for seed in 0..<UInt64(Cases.sample(1500, of: 30000)) {
+        for seed in 0..<UInt64(Cases.sample(300, of: 30000)) {
             try assertEqualToFoundation(Script(seed: seed), seed)
         }
     }
 
     func testAValueMayFillTheContainersOfTheValuesAroundIt() throws {
-        for seed in 0..<UInt64(Cases.sample(1500, of: 30000)) {
+        for seed in 0..<UInt64(Cases.sample(300, of: 30000)) {
             try assertEqualToFoundation(Script(seed: seed, outer: Containers()), seed)
         }
     }

@@ -5,7 +5,7 @@ import XCTest
 
 /// Decoding, encoding and decoding again gives the same record, for random records and random texts.
 final class RecordJSONPropertyTests: XCTestCase {
-    private let rounds = Cases.sample(1200, of: 4000)
+    private let rounds = Cases.sample(400, of: 4000)
 
     /// Asserts that a decoded record survives encoding and decoding bit for bit.
     private func assertReadsBack(_ record: Record, _ origin: String, line: UInt = #line) {

@@ -121,7 +121,7 @@ final class RecordJSONTests: XCTestCase {
         var generator = SeededGenerator(seed: 11)
         let bytes = RecordJSON.encode(full)
         var accepted = 0
-        let count = Cases.sample(2500, of: 8000)
+        let count = Cases.sample(1000, of: 8000)
         for _ in 0..<count {
             var mutated = bytes
             let index = Int.random(in: 0..<bytes.count, using: &generator)

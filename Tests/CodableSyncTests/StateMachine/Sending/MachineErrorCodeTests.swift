@@ -73,7 +73,7 @@ final class MachineErrorCodeTests: MachineTestCase {
     /// A request for many items that fails with any code leads to parked changes or to a wait, not to endless
     /// requests.
     func testLargeRequestNeverLoopsAfterAnyCode() {
-        for code in codes {
+        for code in Cases.places(every: 3, below: codes.count).map({ codes[$0] }) {
             var machine = machine
             machine.run(.calls(.stop))
             machine.run(.calls(.enqueue(machine.newCall(), (0..<20).map { .save("N\($0)", $0) })))

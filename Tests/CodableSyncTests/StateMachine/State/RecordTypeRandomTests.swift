@@ -7,7 +7,7 @@ import XCTest
 final class RecordTypeRandomTests: XCTestCase {
     func testTheIndexEqualsARecomputation() {
         var lengths: Set<Int> = []
-        for seed in 0..<UInt64(Cases.sample(80, of: 400)) {
+        for seed in 0..<UInt64(Cases.sample(30, of: 400)) {
             var story = TypeStory(seed: seed)
             for step in 0..<60 {
                 story.step()
