@@ -15,9 +15,9 @@ extension SyncStateMachine {
     mutating func advance() {
         // Nothing begins for a caller that has failed.
         failWaiters()
-        var changeCount = -1
-        while context.log.entries.count != changeCount {
-            changeCount = context.log.entries.count
+        var changeCount: Int? = -1
+        while state.image?.changeCount != changeCount {
+            changeCount = state.image?.changeCount
             advanceUnsubscribing()
             advanceSubscribing()
             advanceResolving()
@@ -240,6 +240,6 @@ extension SyncStateMachine {
     /// Flushes what was stored without a flush once no other work is in progress.
     private mutating func flushIfIdle() {
         guard resolving.isEmpty, context.requests.isEmpty, delivering.isIdle else { return }
-        context.flushRest(by: .flush)
+        context.flushRest()
     }
 }

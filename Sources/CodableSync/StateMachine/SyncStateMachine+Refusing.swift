@@ -74,7 +74,7 @@ extension SyncStateMachine {
         while true {
             let before = self
             advance()
-            let writers = context.log.writers
+            let writers = context.writers
             let changes = context.takeChanges()
             guard let failure = store(changes, state) else { return context.takeActions() }
             self = before
@@ -86,7 +86,7 @@ extension SyncStateMachine {
 
     /// Handles an input that could not be stored.
     private mutating func refuse(_ input: SyncInput, _ failure: JournalFailure, _ wait: ServerWait) {
-        context.isDroppingEntries = true
+        context.state.isFrozen = true
         // The server ordered it, whether it can be stored or not.
         context.keep(wait)
         if let call = input.storedCall {
@@ -96,7 +96,7 @@ extension SyncStateMachine {
             tellRefusal(failure)
         }
         settle()
-        context.isDroppingEntries = false
+        context.state.isFrozen = false
     }
 
     private mutating func tellRefusal(_ failure: JournalFailure) {
@@ -135,7 +135,7 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func refuse(_ writer: TurnLog.Writer, _ failure: JournalFailure) {
+    private mutating func refuse(_ writer: Writer, _ failure: JournalFailure) {
         switch writer {
         case .sending: refuseSending()
         case .fetching: refuseFetch()

@@ -3,7 +3,7 @@ import RecordCoding
 /// The client's sync rules as a value: it takes inputs and returns actions.
 ///
 /// It never loads contents, never suspends, and gets the time from its caller. ``SyncContext`` holds the durable
-/// state, which only journal entries change; a restart loses everything else. ``next`` decides what comes next.
+/// state, which is stored; a restart loses everything else. ``next`` decides what comes next.
 package struct SyncStateMachine: Sendable {
     var context: SyncContext
     var calls = Callers()
@@ -65,7 +65,7 @@ package struct SyncStateMachine: Sendable {
 
     /// Takes the answers of an open turn that ends with the state, and is not stored.
     package mutating func takeAnswers() -> [SyncAction] {
-        let isStored = context.log.entries.isEmpty
+        let isStored = !context.hasChanged
         return context.takeActions().compactMap { action in
             guard case .answer(let call, let answer) = action else { return nil }
             return answer == .done && !isStored ? .answer(call, .failed(SyncError(.userChanged))) : action

@@ -49,7 +49,7 @@ extension JSONStateStore {
             state: fold.state,
             nextHandle: fold.lastHandle + 1,
             recovery: recovery,
-            repairs: recovery.isDamaged ? StateRepair.entries(for: fold) : [],
+            repairs: recovery.isDamaged ? StateRepair.rows(for: fold) : [],
             lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
         )
     }

@@ -22,8 +22,8 @@ package final class JSONStateStore: StateStore {
         package var number: Int64 = 0
         /// The greatest number of switches that another state names.
         package var greatestSwitchCount: UInt64 = 0
-        /// Entries that make a damaged state consistent; they must be stored before anything else.
-        package var repairs: [JournalEntry] = []
+        /// Rows that make a damaged state consistent; they must be stored before anything else.
+        package var repairs: [StateRow] = []
         /// The names of records whose edits are lost, since their contents were in a damaged line.
         package var lostEdits: [String] = []
     }

@@ -140,7 +140,7 @@ package final class StateDirectory: Sendable {
         var opened = try open(last?.number ?? Self.firstNumber)
         if doubtful.contains(where: { $0 != opened.number }) {
             // That state may have been entered later than its rows say, so the app may have its changes.
-            try opened.appendOrClose([.delivering(.startedOver)])
+            try opened.changeOrClose { $0.startOver() }
         }
         return opened
     }
@@ -172,7 +172,7 @@ package final class StateDirectory: Sendable {
         let unused = Self.unused(numbers + [open].compactMap { $0 })
         var opened = try self.open(found ?? unused, for: user)
         opened.greatestSwitchCount = greatest
-        if opened.state.summary.signOut != nil { try opened.appendOrClose([.account(.claimed(by: user))]) }
+        if opened.state.summary.signOut != nil { try opened.changeOrClose { $0.claim(by: user) } }
         return opened
     }
 
@@ -234,19 +234,16 @@ package final class StateDirectory: Sendable {
     private func open(_ number: Int64, for user: String? = nil) throws -> JSONStateStore.Opened {
         var opened = try open(directory(number), of: user)
         opened.number = number
-        let entries = registrations(in: opened.state)
-        if !entries.isEmpty { try opened.appendOrClose(entries) }
-        return opened
-    }
-
-    /// The entries that a state of this identity lacks: all of a new one, or those lost to damage.
-    private func registrations(in state: SyncState) -> [JournalEntry] {
-        var entries: [JournalEntry] = []
-        if state.summary.identity == nil { entries.append(.account(.made(for: identity))) }
-        if state.number(of: identity.zoneID) == nil {
-            entries.append(.zones(.registered(state.numberForNewZone(), identity.zoneID)))
+        // A new state lacks both; damage may have cost one.
+        let (isNew, lacksZone) = (
+            opened.state.summary.identity == nil, opened.state.number(of: identity.zoneID) == nil
+        )
+        if !isNew, !lacksZone { return opened }
+        try opened.changeOrClose { state in
+            if isNew { state.begin(as: identity) }
+            if lacksZone { state.register(identity.zoneID, as: state.numberForNewZone()) }
         }
-        return entries
+        return opened
     }
 
     /// The lowest free number; there may be none after the highest.
@@ -276,12 +273,12 @@ package final class StateDirectory: Sendable {
 }
 
 extension JSONStateStore.Opened {
-    /// Stores entries, and applies them to the opened state.
+    /// Changes the opened state, and stores what changed.
     ///
     /// - Throws: ``JournalFailure``; the state is closed then.
-    fileprivate mutating func appendOrClose(_ entries: [JournalEntry]) throws {
+    fileprivate mutating func changeOrClose(_ body: (inout SyncState) -> Void) throws {
         do {
-            try store.append(entries, to: &state)
+            try store.change(&state, body)
         } catch {
             store.close()
             throw error

@@ -1,16 +1,19 @@
-/// Repairs a state after damage, when entries may refer to contents that are lost.
+/// Repairs a state after damage, when rows may name contents that are lost.
 ///
 /// After damage, the engine fetches everything again. Until then, incomplete information must not lead to
 /// wrong decisions: an edit whose base was lost must not look like an edit of a deleted record, nor be
 /// compared with a version that is older than its base.
 enum StateRepair {
-    /// The entries that make a state consistent again.
+    /// The rows that make a state consistent again.
     ///
     /// - Parameter fold: The readable part of the journal.
-    /// - Returns: The entries to store and apply.
-    static func entries(for fold: JournalFold) -> [JournalEntry] {
-        let state = fold.state
-        var entries: [JournalEntry] = []
+    /// - Returns: The rows to store and apply.
+    static func rows(for fold: JournalFold) -> [StateRow] {
+        var state = fold.state
+        return state.recording { repair(&$0, fold) }.rows
+    }
+
+    private static func repair(_ state: inout SyncState, _ fold: JournalFold) {
         var listings = ZoneTable<UInt64>()
         for key in state.sortedKeys(of: nil) {
             guard let record = state[key] else { continue }
@@ -18,7 +21,7 @@ enum StateRepair {
             var repaired = record.repaired(fold.isStored)
             if let reason = fold.lostReason(of: key, repaired) { repaired.pending?.parked = reason }
             if repaired != record {
-                entries.append(.row(.record(key, type: state.recordType(of: key), repaired)))
+                state.apply(row: .record(key, type: state.recordType(of: key), repaired))
             }
         }
         for number in listings.numbers {
@@ -26,20 +29,17 @@ enum StateRepair {
             guard let last = listings[number], last > zone.listing else { continue }
             // The next listing needs a number that no record has.
             zone.listing = last
-            entries.append(.row(.zone(number, zone)))
+            state.apply(row: .zone(number, zone))
         }
         // With the line about the state as a whole, it is lost whether the app has a loop over `changes`.
-        if state.summary.identity == nil, !state.summary.isFollowed {
-            entries.append(.delivering(.startedOver))
-        }
+        if state.summary.identity == nil, !state.summary.isFollowed { state.startOver() }
         if fold.isSwitchLost {
             // Whom to name is lost, and the app may have another user's changes.
-            entries.append(.account(.entered(from: nil, switchCount: state.summary.switchCount)))
-            entries.append(.delivering(.startedOver))
+            state.enter(from: nil, switchCount: state.summary.switchCount)
+            state.startOver()
         }
         // The rows that said so may be what is damaged.
-        if state.summary.signOut == .removed { entries.append(.account(.signedOut(removing: true))) }
-        return entries
+        if state.summary.signOut == .removed { state.signOut(removing: true) }
     }
 
     /// The names of records whose edits have no contents.

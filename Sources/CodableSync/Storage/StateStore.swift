@@ -83,12 +83,15 @@ package protocol StateStore: Sendable {
 }
 
 extension StateStore {
-    /// Applies entries without contents to a state, and stores what they changed, flushed.
+    /// Changes a state, and stores what changed, flushed.
     ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - body: Changes it; there are no new contents.
     /// - Throws: ``JournalFailure``; the state is unchanged then.
-    func append(_ entries: [JournalEntry], to state: inout SyncState) throws {
+    func change(_ state: inout SyncState, _ body: (inout SyncState) -> Void) throws {
         var changed = state
-        let rows = changed.applyWriting(entries).rows
+        let rows = changed.recording(body).rows
         try append(JournalBatch(rows: rows, contents: [:], flush: true), leaving: changed)
         state = changed
     }
@@ -107,8 +110,9 @@ extension StateStore {
         guard last + 1 < JSONReader.counterLimit else {
             throw JournalFailure.unreadable("There is no number left for another switch of users.")
         }
-        var entries = [JournalEntry.account(.entered(from: former, switchCount: last + 1))]
-        if startsOver { entries.append(.delivering(.startedOver)) }
-        try append(entries, to: &state)
+        try change(&state) { state in
+            state.enter(from: former, switchCount: last + 1)
+            if startsOver { state.startOver() }
+        }
     }
 }

@@ -22,15 +22,16 @@ extension StateLocation {
         }
         let messages = Self.messages(of: opened.recovery) + lost
         guard !messages.isEmpty else { return ([], nil) }
-        var entries = messages.map { message in
-            JournalEntry.note(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
+        try opened.store.change(&state) { state in
+            for message in messages {
+                state.keep(SyncNote(kind: .recovered, date: now.wall.rounded, message: message))
+            }
+            guard opened.recovery.isDamaged else { return }
+            for row in opened.repairs { state.apply(row: row) }
+            for number in state.zones.numbers { state.beginListing(of: number) }
+            // The app shows records that the state may not have any more.
+            if state.summary.isFollowed { state.startOver() }
         }
-        if opened.recovery.isDamaged {
-            entries += opened.repairs + state.zones.numbers.map { .fetching(.listingBegan($0)) }
-        }
-        // The app shows records that the state may not have any more.
-        if opened.recovery.isDamaged, state.summary.isFollowed { entries.append(.delivering(.startedOver)) }
-        try opened.store.append(entries, to: &state)
         // The damaged files are set aside and replaced by a snapshot, so that the damage is reported only
         // once. If that fails, the state is still usable, and the next opening tries again.
         return (messages, opened.recovery.isDamaged ? Self.compact(opened.store) : nil)

@@ -236,7 +236,7 @@ extension SyncCore {
     // MARK: Removed records
 
     private func note(_ failure: JournalFailure?, of changes: TurnChanges) {
-        guard changes.entries.contains(.account(.signedOut(removing: true))) else { return }
+        guard changes.removesRecords else { return }
         storing.removalFailure = failure
         if failure == nil { storing.removal = Storing.Removal() }
     }

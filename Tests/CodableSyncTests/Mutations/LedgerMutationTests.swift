@@ -49,7 +49,7 @@ final class LedgerMutationTests: XCTestCase {
         let paths = whole.files.keys.filter { $0.hasSuffix(".jsonl") }.sorted()
         XCTAssertEqual(paths.count, 2)
         var openedCount = 0
-        try await Mutations.forEach(else: Cases.sample(15, of: 100)) { seed in
+        try await Mutations.forEach(else: Cases.sample(40, of: 100)) { seed in
             var mutator = FileMutator(seed: seed)
             let files = whole.crashed(keeping: .allWrites)
             let path = paths[mutator.below(paths.count)]

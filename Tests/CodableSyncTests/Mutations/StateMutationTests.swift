@@ -47,14 +47,14 @@ final class StateMutationTests: XCTestCase {
                     base: known.handle
                 )
                 try put(.queued(name: name, edit), opened.store, [handle + 1: name])
-                try put(.sendBegan([SentContents(name: name, handle: edit.handle)]), opened.store)
+                try put(.sendBegan([SendItem(name: name, handle: edit.handle)]), opened.store)
                 handle += 2
             }
             for entry in JournalSamples.entriesOfAll {
-                switch entry {
-                case .account(.made), .account(.claimed), .zones(.registered), .row(.summary): continue
-                default: try put(entry, opened.store)
+                let isOfTheStart = ["made", "claimed", "registered", "summary"].contains {
+                    entry.description.hasPrefix($0)
                 }
+                if !isOfTheStart { try put(entry, opened.store) }
             }
             if isFirst { try XCTUnwrap(opened.store as? JSONStateStore).compact() }
             opened.close()
@@ -63,7 +63,7 @@ final class StateMutationTests: XCTestCase {
     }
 
     private func put(
-        _ entry: JournalEntry,
+        _ entry: StateChange,
         _ store: any StateStore,
         _ contents: [UInt64: String] = [:]
     ) throws {
@@ -120,7 +120,7 @@ final class StateMutationTests: XCTestCase {
         let number = opened.nextHandle
         let edit = LocalChange(kind: .save(ContentHandle(number), size: 9), edited: now.wall, base: nil)
         let key = RecordKey(zone: opened.state.engineZone, name: "new")
-        try put(.calls(.queued(key, type: testType, edit)), opened.store, [number: "new"])
+        try put(.queued(key, type: testType, edit), opened.store, [number: "new"])
         try XCTUnwrap(opened.store as? JSONStateStore).compact()
         opened.close()
         let again = try await location(files).open(at: now)

@@ -5,7 +5,7 @@ import XCTest
 /// Scenarios, group P: the cost of an upload and of one bad record when many changes are queued.
 final class ScaleScenarios: XCTestCase {
     private struct Cost: Equatable {
-        var entries: [JournalEntry]
+        var rows: [StateRow]
         var bytes: Int
         var calls: [String]
     }
@@ -20,7 +20,7 @@ final class ScaleScenarios: XCTestCase {
                 edited: nil,
                 base: nil
             )
-            return JournalEntry.queued(name: "n-\(number)", change)
+            return StateChange.queued(name: "n-\(number)", change)
         }
         try opened.store.append(queued, to: &state)
         var machine = MachineHarness(state: state)
@@ -33,7 +33,7 @@ final class ScaleScenarios: XCTestCase {
             try opened.store.append(batch, leaving: machine.machine.state)
         }
         return Cost(
-            entries: actions.entries,
+            rows: actions.lines,
             bytes: files.writtenBytes - before.bytes,
             calls: files.calls.dropFirst(before.calls).map { "\($0.kind)" }
         )
@@ -47,7 +47,7 @@ final class ScaleScenarios: XCTestCase {
         let first = try cost(ofAnUploadOn: 1)
         let last = try cost(ofAnUploadOn: 20_000)
         XCTAssertEqual(last, first)
-        XCTAssertEqual(first.entries.count, 1)
+        XCTAssertEqual(first.rows.count, 1)
         XCTAssertEqual(first.calls.filter { $0 == "read" }, [], "no queued contents are loaded")
         XCTAssertEqual(first.calls, ["look", "append", "flush"])
     }

@@ -103,7 +103,7 @@ final class MachinePatienceTests: MachineTestCase {
         machine.upload("B", 2)
         XCTAssertEqual(machine.fireNext { $0 == .slot }.requests, ["send B=2@-"])
         let saved = saveAll(from: 10)
-        XCTAssertTrue(saved.entries.contains(.listingBegan))
+        XCTAssertTrue(saved.lines.contains { $0.zone?.isListing == true })
         XCTAssertEqual(saved.requests, ["fetch -"])
     }
 

@@ -16,7 +16,7 @@ final class CompactionDueTests: XCTestCase {
 
     private func put(_ number: UInt64, name: String = "a", in store: JSONStateStore) throws {
         let record = JournalSamples.record(name, String(repeating: "x", count: 1000))
-        let entry = JournalEntry.fetched(name: name, KnownVersion(number))
+        let entry = StateChange.fetched(name: name, KnownVersion(number))
         try store.append([entry], [ContentHandle(number): record])
     }
 

@@ -37,7 +37,7 @@ final class DirectoryOwnerTests: XCTestCase {
         let directory = try directory()
         let opened = try directory.openLast()
         states.note(opened)
-        for entry in [JournalEntry.claimed(by: "alice"), .subscribed] {
+        for entry in [StateChange.claimed(by: "alice"), .subscribed] {
             try states.put(entry, in: opened.store)
         }
         opened.store.close()
@@ -103,7 +103,7 @@ final class DirectoryOwnerTests: XCTestCase {
         let directory = try directory()
         let opened = try directory.openLast()
         XCTAssertEqual(opened.state.summary.user, "bob")
-        let repaired = opened.repairs.reduce(into: opened.state) { $0.apply($1) }
+        let repaired = opened.repairs.reduce(into: opened.state) { $0.apply(row: $1) }
         XCTAssertEqual(repaired.summary.untoldSwitch, UntoldSwitch(from: nil))
         XCTAssertEqual(repaired.streams.replay, .reset)
         directory.release()

@@ -25,7 +25,7 @@ final class EncryptedNameTests: XCTestCase {
         for (number, names) in [(UInt64(1), Set(["text", "absent"])), (2, [])] {
             var record = JournalSamples.record("N\(number)", "\(number)")
             record.encryptedFields = names
-            let entry = JournalEntry.fetched(name: "N\(number)", KnownVersion(number))
+            let entry = StateChange.fetched(name: "N\(number)", KnownVersion(number))
             let contents = [ContentHandle(number): record]
             try store.append([entry], contents)
         }

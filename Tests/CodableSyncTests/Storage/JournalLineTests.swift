@@ -159,7 +159,7 @@ final class JournalLineTests: XCTestCase {
         summary.lastNumber = 1 << 61 - 1
         zone.listing = 1 << 61 - 1
         for entry in [
-            JournalEntry.summary(summary), .delivering(.followed), .zoneState(zone), .listingBegan,
+            StateChange.summary(summary), .followed, .zoneState(zone), .listingBegan,
             .fetched(name: "A", KnownVersion(1)),
             .page(token: ChangeToken("t"), isComplete: true),
         ] {

@@ -11,7 +11,7 @@ final class KeptVersionTests: XCTestCase {
 
     private let states = RowStates()
 
-    private func put(_ entry: JournalEntry, _ store: JSONStateStore, _ handles: UInt64...) throws {
+    private func put(_ entry: StateChange, _ store: JSONStateStore, _ handles: UInt64...) throws {
         var contents: [ContentHandle: Record] = [:]
         for handle in handles { contents[ContentHandle(handle)] = JournalSamples.record("a", "\(handle)") }
         try states.put(entry, contents, in: store)
@@ -48,7 +48,7 @@ final class KeptVersionTests: XCTestCase {
         let store = try prepare(files)
         let schema = ReadableSchema(type: testType, version: SchemaVersion(2))
         for isCompacted in [false, true] {
-            try put(.fetching(.readable(schema)), store)
+            try put(.readable(schema), store)
             if isCompacted { try store.compact() }
             let state = try open(files.crashed(keeping: .allWrites)).state
             XCTAssertEqual(state.summary.schemas, [schema])
@@ -76,7 +76,7 @@ final class KeptVersionTests: XCTestCase {
         XCTAssertEqual(opened.state.sendQueue.count, 0)
         XCTAssertEqual(opened.state.conflictQueue.count, 0)
         var state = opened.state
-        for entry in opened.repairs { state.apply(entry) }
+        for row in opened.repairs { state.apply(row: row) }
         XCTAssertEqual(state.brokenInvariants(), [])
         return state
     }
@@ -125,7 +125,7 @@ final class KeptVersionTests: XCTestCase {
         let store = try open(files).store
         for version in [KnownVersion(1), KnownVersion(3, schema: 2)] {
             let number = version.handle.number
-            let entry = JournalEntry.fetched(name: "a", version)
+            let entry = StateChange.fetched(name: "a", version)
             if number == handle { try put(entry, store) } else { try put(entry, store, number) }
         }
         try put(.fetched(name: "b", KnownVersion(4)), store, 4)

@@ -14,7 +14,7 @@ final class LostRowTests: XCTestCase {
     }
 
     /// Stores entries in groups of their own.
-    private func store(_ entries: JournalEntry...) throws {
+    private func store(_ entries: StateChange...) throws {
         let store = try open().store
         for entry in entries {
             let handle = entry.ownHandle
@@ -33,12 +33,12 @@ final class LostRowTests: XCTestCase {
         let opened = try open()
         XCTAssertTrue(opened.recovery.isDamaged)
         var state = opened.state
-        for entry in opened.repairs { state.apply(entry) }
+        for row in opened.repairs { state.apply(row: row) }
         XCTAssertEqual(state.brokenInvariants(), [])
         return (state, opened)
     }
 
-    private func edit(_ handle: UInt64, base: UInt64?) -> JournalEntry {
+    private func edit(_ handle: UInt64, base: UInt64?) -> StateChange {
         .queued(
             name: "a",
             LocalChange(
@@ -52,7 +52,7 @@ final class LostRowTests: XCTestCase {
     func testRecordsAreReadableIfOnlyALaterRowSaysSo() throws {
         let schema = ReadableSchema(type: testType, version: SchemaVersion(2))
         try store(
-            .fetching(.readable(schema)),
+            .readable(schema),
             .fetched(name: "a", KnownVersion(1, schema: 2)),
             edit(2, base: 1),
             .fetchCompleted(JournalSamples.date)
@@ -67,7 +67,7 @@ final class LostRowTests: XCTestCase {
         try store(
             .claimed(by: "alice"),
             .fetched(name: "a", KnownVersion(1)),
-            .account(.signedOut(removing: true)),
+            .signedOut(removing: true),
             .held([]),
             .fetchCompleted(JournalSamples.date)
         )
@@ -81,7 +81,7 @@ final class LostRowTests: XCTestCase {
         try store(
             .fetched(name: "a", KnownVersion(1)),
             edit(2, base: 1),
-            .sendBegan([SentContents(name: "a", handle: 2)])
+            .sendBegan([SendItem(name: "a", handle: 2)])
         )
         let (state, opened) = try repaired(breaking: "[2,\"")
         XCTAssertEqual(opened.lostEdits, ["a"])
@@ -98,7 +98,7 @@ final class LostRowTests: XCTestCase {
             edit(2, base: 1),
             edit(3, base: 1)
         )
-        try store(.account(.signedOut(removing: true)))
+        try store(.signedOut(removing: true))
         let opened = try open()
         XCTAssertNotNil(opened.state["a"])
         XCTAssertTrue(opened.state.hasGoneRecords)
@@ -112,10 +112,10 @@ final class LostRowTests: XCTestCase {
     func testTheNewestVersionOfALostZoneIsForgotten() throws {
         let version = KnownVersion(changeTag: "t9", handle: 1, hash: 1, modified: JournalSamples.date)
         let opened = try open()
-        let entries: [JournalEntry] = [.registered(1, "Z"), .zoneReady, .fetched(name: "a", version)]
+        let entries: [StateChange] = [.registered(1, "Z"), .zoneReady, .fetched(name: "a", version)]
         for entry in entries { try states.put(entry, in: opened.store) }
         XCTAssertEqual(try open().state.newestKnown?.changeTag, "t9")
-        for entry in [JournalEntry.zoneLost(.deleted), .zoneReady] { try states.put(entry, in: opened.store) }
+        for entry in [StateChange.zoneLost(.deleted), .zoneReady] { try states.put(entry, in: opened.store) }
         opened.store.close()
         XCTAssertNil(try open().state.newestKnown)
     }
@@ -127,7 +127,7 @@ final class LostRowTests: XCTestCase {
             return KnownVersion(changeTag: name, handle: ContentHandle(handle), hash: 1, modified: date)
         }
         let opened = try open()
-        func put(_ entry: JournalEntry) throws {
+        func put(_ entry: StateChange) throws {
             let handle = entry.ownHandle
             try states.put(
                 entry,
@@ -135,7 +135,7 @@ final class LostRowTests: XCTestCase {
                 in: opened.store
             )
         }
-        for entry in [JournalEntry.registered(1, "Z"), .zoneReady] { try put(entry) }
+        for entry in [StateChange.registered(1, "Z"), .zoneReady] { try put(entry) }
         for (number, name) in ["a", "b", "c"].enumerated() {
             try put(.fetched(name: name, version(name, UInt64(number) + 1, after: Double(number))))
         }
@@ -146,7 +146,7 @@ final class LostRowTests: XCTestCase {
         older.server = .known(version("c2", 4, after: -9))
         try put(.row(.record("c", type: testType, older)))
         XCTAssertEqual(try open().state.newestKnown?.changeTag, "b")
-        for entry in [JournalEntry.zoneLost(.deleted), .zoneReady] { try put(entry) }
+        for entry in [StateChange.zoneLost(.deleted), .zoneReady] { try put(entry) }
         XCTAssertNil(try open().state.newestKnown)
         try put(.fetched(name: "b", version("b2", 5, after: -5)))
         XCTAssertEqual(try open().state.newestKnown?.changeTag, "b2")
@@ -158,7 +158,7 @@ final class LostRowTests: XCTestCase {
         try store(
             .claimed(by: "alice"),
             .fetched(name: "a", KnownVersion(1)),
-            .account(.signedOut(removing: true))
+            .signedOut(removing: true)
         )
         let opened = try open()
         XCTAssertTrue(opened.state.hasGoneRecords)
@@ -170,13 +170,11 @@ final class LostRowTests: XCTestCase {
     }
 }
 
-extension JournalEntry {
+extension StateChange {
     /// The contents that it brings.
     fileprivate var ownHandle: ContentHandle? {
-        switch self {
-        case .fetching(.fetched(_, _, let version)): version.handle
-        case .calls(.queued(_, _, let change)): change.handle
-        default: nil
-        }
+        var state = SyncState()
+        // The base of an edit is older.
+        return state.applyWriting([self]).introduced.max()
     }
 }

@@ -15,7 +15,7 @@ final class NamedHandleTests: XCTestCase {
     }
 
     private func put(
-        _ entry: JournalEntry,
+        _ entry: StateChange,
         _ store: JSONStateStore,
         _ contents: [UInt64: String] = [:]
     ) throws {
@@ -89,7 +89,7 @@ final class NamedHandleTests: XCTestCase {
         let store = try open(files).store
         try put(.fetched(name: "a", known(5)), store, [5: "a"])
         try put(.queued(name: "a", edit(17, base: 5)), store, [17: "a"])
-        try put(.sendBegan([SentContents(name: "a", handle: 17)]), store)
+        try put(.sendBegan([SendItem(name: "a", handle: 17)]), store)
         store.close()
         var bytes = try XCTUnwrap(files.bytes(at: journal))
         let contents = try XCTUnwrap(bytes.firstRange(of: Array("[17,\"".utf8)))
@@ -103,7 +103,7 @@ final class NamedHandleTests: XCTestCase {
         let opened = try open(files)
         states.note(opened)
         XCTAssertEqual(opened.recovery.damages.count, 1)
-        for entry in opened.repairs { try put(entry, opened.store) }
+        for row in opened.repairs { try put(.row(row), opened.store) }
         let next = opened.nextHandle
         try put(.queued(name: "b", edit(next)), opened.store, [next: "b"])
         try opened.store.compact()
@@ -118,7 +118,7 @@ final class NamedHandleTests: XCTestCase {
     func testASentVersionWithLostContentsIsForgotten() throws {
         let opened = try open(prepareLostEdit())
         var state = opened.state
-        for entry in opened.repairs { state.apply(entry) }
+        for row in opened.repairs { state.apply(row: row) }
         XCTAssertEqual(state["a"]?.sent, [])
     }
 
@@ -145,7 +145,7 @@ final class NamedHandleTests: XCTestCase {
         store.close()
         let opened = try open(files)
         var state = opened.state
-        for entry in opened.repairs { state.apply(entry) }
+        for row in opened.repairs { state.apply(row: row) }
         XCTAssertEqual(state["b"]?.pending, edit(31))
         XCTAssertNil(state["b"]?.known)
     }
@@ -162,7 +162,7 @@ final class NamedHandleTests: XCTestCase {
         let opened = try open(files)
         XCTAssertEqual(opened.state["b"]?.pending?.on.lost?.version, 32)
         var state = opened.state
-        for entry in opened.repairs { state.apply(entry) }
+        for row in opened.repairs { state.apply(row: row) }
         XCTAssertEqual(state["b"]?.pending, edit(31))
     }
 

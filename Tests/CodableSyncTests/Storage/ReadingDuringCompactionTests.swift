@@ -10,7 +10,7 @@ final class ReadingDuringCompactionTests: XCTestCase {
     private func fill(_ store: JSONStateStore, _ handles: ClosedRange<UInt64>) throws {
         let zoneID = ZoneID(zoneName: "Item")
         var contents: [ContentHandle: Record] = [:]
-        var entries: [JournalEntry] = []
+        var entries: [StateChange] = []
         for number in handles {
             let handle = ContentHandle(number)
             let id = RecordID(recordName: "n\(number)", zoneID: zoneID)

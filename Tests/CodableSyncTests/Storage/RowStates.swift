@@ -12,7 +12,7 @@ final class RowStates: @unchecked Sendable {
 
     /// Stores what an entry changes.
     func put(
-        _ entry: JournalEntry,
+        _ entry: StateChange,
         _ contents: [ContentHandle: Record] = [:],
         in store: JSONStateStore
     ) throws {

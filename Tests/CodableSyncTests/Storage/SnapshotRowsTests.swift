@@ -41,29 +41,29 @@ final class SnapshotRowsTests: XCTestCase {
             )
         }
 
-        mutating func entries(for key: RecordKey, of type: ExactName, in state: SyncState) -> [JournalEntry] {
+        mutating func entries(for key: RecordKey, of type: ExactName, in state: SyncState) -> [StateChange] {
             switch Int.random(in: 0..<12, using: &random) {
             case 0...4:
                 // An edit that meets one is parked, which the machine does.
                 let version = version(mayBeTooNew: state[key]?.pending == nil)
-                return [.fetching(.fetched(key, type: type, version))]
-            case 5: return [.fetching(.deletionFetched(key))]
+                return [.fetched(key, type: type, version)]
+            case 5: return [.deletionFetched(key)]
             case 6 where state[key]?.isTooNew != true:
                 let change = LocalChange(
                     kind: .save(handle(), size: 9),
                     edited: nil,
                     base: state[key]?.known?.handle
                 )
-                return [.calls(.queued(key, type: type, change))]
-            case 7: return [.calls(.discarded(key))]
-            case 8: return [.fetching(.lookUpNeeded(key.zone, [key.name]))]
+                return [.queued(key, type: type, change)]
+            case 7: return [.discarded(key)]
+            case 8: return [.lookUpNeeded(key.zone, [key.name])]
             default: return []
             }
         }
     }
 
     /// Accepts the first changes that are told.
-    private func acceptance(_ state: SyncState) -> JournalEntry {
+    private func acceptance(_ state: SyncState) -> StateChange {
         let numbers = state.untold.prefix(8).map(\.number)
         return .held([], accepted: max(state.streams.accepted, numbers.last ?? 0))
     }
@@ -89,7 +89,7 @@ final class SnapshotRowsTests: XCTestCase {
             let types: [ExactName] = seed % 2 == 0 ? ["T"] : ["T", "U"]
             var live = SyncState()
             var store = try open(files).store
-            try store.append([.delivering(.followed)], to: &live)
+            try store.append([.followed], to: &live)
             for round in 0..<5 {
                 let row = "seed \(seed), round \(round)"
                 for _ in 0..<20 {
@@ -207,7 +207,7 @@ final class SnapshotRowsTests: XCTestCase {
             let files = SimulatedFileSystem()
             var opened = try open(files)
             var live = opened.state
-            if seed.isMultiple(of: 2) { try opened.store.append([.delivering(.followed)], to: &live) }
+            if seed.isMultiple(of: 2) { try opened.store.append([.followed], to: &live) }
             var handle: UInt64 = 0
             for step in 0..<120 {
                 let name = ["n\(random.below(9))", "\"\(random.below(2))"][random.below(5) / 4]
@@ -220,13 +220,13 @@ final class SnapshotRowsTests: XCTestCase {
                 )
                 var told = StreamRow()
                 told.accepted = live.summary.lastNumber
-                let entry: JournalEntry? =
+                let entry: StateChange? =
                     switch random.below(12) {
                     case 0...5: .fetched(name: name, KnownVersion(handle))
                     case 6: .queued(name: name, change)
                     case 7: .fetchedDeletion(name: name)
                     case 8: .row(.record(RecordKey(name), type: nil, nil))
-                    case 9: .delivering(.streams(told))
+                    case 9: .streams(told)
                     default: nil
                     }
                 if let entry {

@@ -264,7 +264,7 @@ final class StateDirectoryTests: XCTestCase {
     private func lastUser() throws -> String? { try lastState().summary.user }
 
     private func put(_ name: String, _ number: UInt64, _ store: JSONStateStore) throws {
-        let entry = JournalEntry.fetched(name: name, KnownVersion(number))
+        let entry = StateChange.fetched(name: name, KnownVersion(number))
         let contents = [ContentHandle(number): JournalSamples.record(name, "x")]
         try states.put(entry, contents, in: store)
     }

@@ -9,10 +9,10 @@ enum JournalSamples {
     static let date = Date(timeIntervalSince1970: 1_800_000_000.25)
     static let names = ["A", "Ünïcödé \"quoted\" \\ \u{1F30D}\n"]
 
-    static var entries: [JournalEntry] {
+    static var entries: [StateChange] {
         let version = KnownVersion(changeTag: "t\"1", handle: 9, hash: UInt64.max, modified: date, size: 17)
         let bare = KnownVersion(changeTag: "", handle: 10, hash: 0, modified: nil)
-        var entries: [JournalEntry] = names.flatMap { name -> [JournalEntry] in
+        var entries: [StateChange] = names.flatMap { name -> [StateChange] in
             changes.flatMap { [.queued(name: name, $0), .edited(name: name, $0)] } + [
                 .saved(name: name, sent: 4, version), .saved(name: name, sent: 4, bare),
                 .deletionConfirmed(name: name), .fetched(name: name, version), .fetched(name: name, bare),
@@ -110,7 +110,7 @@ enum JournalSamples {
         return [full, saved, newer, deleted, lost, waiting, RecordState()]
     }
 
-    static var entriesOfAll: [JournalEntry] {
+    static var entriesOfAll: [StateChange] {
         var full = StateSummary()
         full.databaseToken = ChangeToken("database")
         full.serverWait = date
@@ -127,22 +127,22 @@ enum JournalSamples {
         let note = SyncNote(kind: .parked, date: date, recordName: "A", message: "m")
         return [
             .made(for: identities[0]), .made(for: identities[1]), .claimed(by: "alice"), .claimed(by: ""),
-            .account(.entered(from: "bob", switchCount: 3)), .account(.entered(from: nil, switchCount: 4)),
-            .account(.switchTold),
+            .entered(from: "bob", switchCount: 3), .entered(from: nil, switchCount: 4),
+            .switchTold,
             .signedOut(removing: true), .signedOut(removing: false),
-            .sendBegan([SentContents(name: "A", handle: 1), SentContents(name: "B", handle: nil)]),
+            .sendBegan([SendItem(name: "A", handle: 1), SendItem(name: "B", handle: nil)]),
             .sendBegan([]),
             .listed(names), .listed([]), .lookUpNeeded(names),
             .page(token: ChangeToken(""), isComplete: true),
             .page(token: ChangeToken("t"), isComplete: false),
-            .listingBegan, .fetching(.readable(schemas[0])), .fetching(.readable(schemas[1])),
+            .listingBegan, .readable(schemas[0]), .readable(schemas[1]),
             .fetched(name: "A", KnownVersion(18, schema: 2)),
             .zoneReady, .zoneLost(nil), .zoneLost(.deleted), .zoneLost(.purged),
             .zoneLost(.encryptedDataReset),
             .purgeResolved(uploadAgain: true), .purgeResolved(uploadAgain: false),
             .databaseToken(nil), .databaseToken(ChangeToken("d")), .subscribed,
-            .calls(.initialModelsQueued(InitialModels("T"))),
-            .calls(.initialModelsQueued(InitialModels("T", through: "\n"))),
+            .initialModelsQueued(InitialModels("T")),
+            .initialModelsQueued(InitialModels("T", through: "\n")),
             .serverWait(until: nil), .serverWait(until: date), .fetchCompleted(date),
             .note(note), .note(SyncNote(kind: .zoneLost, date: date, message: "")),
             .summary(full), .summary(StateSummary()),
@@ -156,7 +156,7 @@ enum JournalSamples {
         ]
     }
 
-    static var entriesOfZones: [JournalEntry] {
+    static var entriesOfZones: [StateChange] {
         var full = ZoneState(zoneID: ZoneID(zoneName: "Z \"\n", ownerName: "bob"))
         full.stage = .purged
         full.token = ChangeToken("zone")
@@ -169,23 +169,25 @@ enum JournalSamples {
         let change = LocalChange(kind: .delete, edited: nil, base: nil)
         return [
             .registered(1, "Z"),
-            .zones(.registered(ZoneNumber(.max >> 3), ZoneID(zoneName: "Y", ownerName: "bob"))),
+            .registered(ZoneNumber(.max >> 3), ZoneID(zoneName: "Y", ownerName: "bob")),
             .row(.zone(ZoneNumber(3), full)), .zoneState(ZoneState()),
             .row(.zone(ZoneNumber(2), ZoneState())),
-            .zones(.ready(ZoneNumber(2))), .zones(.lost(ZoneNumber(2), nil)),
-            .zones(.subscribed(ZoneNumber(2))), .fetching(.listingBegan(ZoneNumber(2))),
-            .fetching(.listed(ZoneNumber(2), ["A"])), .fetching(.lookUpNeeded(ZoneNumber(2), [])),
-            .fetching(.page(ZoneNumber(2), token: ChangeToken("t"), isComplete: false)),
-            .calls(.queued(second, type: "\"", change)), .calls(.retried(second)),
-            .fetching(.fetched(second, type: "", KnownVersion(1))), .fetching(.deletionFetched(second)),
-            .sending(.began([SentContents(key: "A", handle: 1), SentContents(key: second, handle: nil)])),
+            .ready(ZoneNumber(2)), .lost(ZoneNumber(2), nil),
+            .subscribed(ZoneNumber(2)), .listingBegan(ZoneNumber(2)),
+            .listed(ZoneNumber(2), ["A"]), .lookUpNeeded(ZoneNumber(2), []),
+            .page(ZoneNumber(2), token: ChangeToken("t"), isComplete: false),
+            .queued(second, type: "\"", change), .retried(second),
+            .fetched(second, type: "", KnownVersion(1)), .deletionFetched(second),
+            .sendBegan([
+                SendItem(key: "A", handle: 1, known: nil), SendItem(key: second, handle: nil, known: nil),
+            ]),
             .row(.record(second, type: nil, records[0])),
-            .delivering(.followed), .delivering(.startedOver), .delivering(.told(["A"])),
-            .delivering(.renewed(["A", second])), .delivering(.undecodable(["A"])),
+            .followed, .startedOver, .told(["A"]),
+            .renewed(["A", second]), .undecodable(["A"]),
             .held(["A"], accepted: 1), .held([], accepted: 2, replay: .reset),
             .held(["B"], accepted: 3, replay: .everything(after: second), suspects: ["C", second]),
             .held([], accepted: 3, replay: .everything(after: nil)), .row(.streams(StreamRow())),
-            .sending(.saved(second, type: nil, sent: 1, KnownVersion(2))),
+            .saved(second, sent: 1, KnownVersion(2)),
         ]
     }
 

@@ -136,7 +136,7 @@ final class StoreClosingTests: XCTestCase {
         let copy = try XCTUnwrap(opened.recovery.damages.first?.copy)
         XCTAssertEqual(disk.bytes(at: "\(state)/\(copy)"), bytes)
         var repaired = opened.state
-        for entry in opened.repairs { repaired.apply(entry) }
+        for row in opened.repairs { repaired.apply(row: row) }
         XCTAssertEqual(repaired.sortedNames, ["n1", "n2", "n4", "n5"])
         XCTAssertEqual(try opened.store.load([1, 2, 4, 5]).count, 4)
         opened.store.close()

@@ -17,7 +17,7 @@ final class ZoneFileTests: XCTestCase {
     }
 
     private func put(
-        _ entry: JournalEntry,
+        _ entry: StateChange,
         _ contents: [ContentHandle: Record] = [:],
         _ store: JSONStateStore
     ) throws {
@@ -29,7 +29,7 @@ final class ZoneFileTests: XCTestCase {
     {
         let record = JournalSamples.record("A", "text \(number)")
         try put(
-            .fetching(.fetched(key, type: type, KnownVersion(number))),
+            .fetched(key, type: type, KnownVersion(number)),
             [ContentHandle(number): record],
             store
         )
@@ -38,10 +38,10 @@ final class ZoneFileTests: XCTestCase {
     func testJournalSnapshotAndCompactionKeepZonesApart() throws {
         let store = try open().store
         try put(.registered(1, "Z"), store: store)
-        try put(.zones(.registered(ZoneNumber(2), shared)), store: store)
+        try put(.registered(ZoneNumber(2), shared), store: store)
         try fetched(own, "Place", 1, in: store)
         try fetched(other, "Tour", 2, in: store)
-        try put(.fetching(.page(ZoneNumber(2), token: ChangeToken("p"), isComplete: true)), store: store)
+        try put(.page(ZoneNumber(2), token: ChangeToken("p"), isComplete: true), store: store)
         store.close()
         for isCompacted in [false, true, true] {
             let opened = try open()
@@ -61,17 +61,17 @@ final class ZoneFileTests: XCTestCase {
         }
     }
 
-    private func put(_ entry: JournalEntry, store: JSONStateStore) throws { try put(entry, [:], store) }
+    private func put(_ entry: StateChange, store: JSONStateStore) throws { try put(entry, [:], store) }
 
     /// Contents are found by handles, so what one zone's record drops is not taken from the other's.
     func testACompactionKeepsTheContentsOfEachZone() throws {
         let store = try open().store
         try put(.registered(1, "Z"), store: store)
-        try put(.zones(.registered(ZoneNumber(2), shared)), store: store)
+        try put(.registered(ZoneNumber(2), shared), store: store)
         try fetched(own, "Place", 1, in: store)
         try fetched(other, "Place", 2, in: store)
         try fetched(own, "Place", 3, in: store)
-        try put(.fetching(.deletionFetched(own)), store: store)
+        try put(.deletionFetched(own), store: store)
         for _ in 0..<2 {
             try store.compact()
             let contents = try store.load([1, 2, 3])
@@ -91,7 +91,7 @@ final class ZoneFileTests: XCTestCase {
             files = SimulatedFileSystem()
             let store = try open().store
             try put(.registered(1, "Z"), store: store)
-            try put(.zones(.registered(ZoneNumber(2), shared)), store: store)
+            try put(.registered(ZoneNumber(2), shared), store: store)
             try fetched(other, "Place", 2, in: store)
             if isCompacted { try store.compact() }
             store.close()

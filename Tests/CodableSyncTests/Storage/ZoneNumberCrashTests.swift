@@ -22,7 +22,7 @@ final class ZoneNumberCrashTests: XCTestCase {
         defer { opened.store.close() }
         let handle = ContentHandle(opened.nextHandle)
         let change = LocalChange(kind: .save(handle, size: 1), edited: nil, base: nil)
-        let entry = JournalEntry.calls(.queued(opened.state.key("A"), type: "T", change))
+        let entry = StateChange.queued(opened.state.key("A"), type: "T", change)
         try opened.store.append([entry], [handle: JournalSamples.record("A", "text")])
     }
 

@@ -27,93 +27,6 @@ extension ZoneID: ExpressibleByStringLiteral {
     public init(stringLiteral name: String) { self.init(zoneName: name) }
 }
 
-extension JournalEntry {
-    static func made(for identity: StateIdentity) -> JournalEntry { .account(.made(for: identity)) }
-    static func claimed(by user: String) -> JournalEntry { .account(.claimed(by: user)) }
-    static func signedOut(removing: Bool) -> JournalEntry {
-        removing ? .account(.signedOut(removing: true)) : .account(.signedOut(removing: false))
-    }
-
-    static func registered(_ number: UInt32, _ name: String) -> JournalEntry {
-        .zones(.registered(ZoneNumber(number), ZoneID(zoneName: name)))
-    }
-    static var zoneReady: JournalEntry { .zones(.ready(.first)) }
-    static func zoneLost(_ reason: DatabaseChanges.Deletion.Reason?) -> JournalEntry {
-        .zones(.lost(.first, reason))
-    }
-    static func purgeResolved(uploadAgain: Bool) -> JournalEntry {
-        .zones(.purgeResolved(uploadAgain: uploadAgain))
-    }
-    static func databaseToken(_ token: ChangeToken?) -> JournalEntry { .zones(.databaseToken(token)) }
-    static var subscribed: JournalEntry { .zones(.subscribed(.first)) }
-
-    static func fetched(name: String, _ version: KnownVersion) -> JournalEntry {
-        .fetching(.fetched(RecordKey(name), type: testType, version))
-    }
-    static func fetchedDeletion(name: String) -> JournalEntry { .fetching(.deletionFetched(RecordKey(name))) }
-    static func lookUpNeeded(_ names: [String]) -> JournalEntry {
-        .fetching(.lookUpNeeded(.first, names.map { ExactName($0) }))
-    }
-    static func listed(_ names: [String]) -> JournalEntry {
-        .fetching(.listed(.first, names.map { ExactName($0) }))
-    }
-    static func page(token: ChangeToken, isComplete: Bool) -> JournalEntry {
-        .fetching(.page(.first, token: token, isComplete: isComplete))
-    }
-    static var listingBegan: JournalEntry { .fetching(.listingBegan(.first)) }
-    static func fetchCompleted(_ date: Date) -> JournalEntry { .fetching(.completed(date)) }
-
-    static func sendBegan(_ contents: [SentContents]) -> JournalEntry { .sending(.began(contents)) }
-    static func saved(name: String, sent: ContentHandle, _ version: KnownVersion) -> JournalEntry {
-        .sending(.saved(RecordKey(name), type: testType, sent: sent, version))
-    }
-    static func deletionConfirmed(name: String) -> JournalEntry {
-        .sending(.deletionConfirmed(RecordKey(name)))
-    }
-    static func parked(name: String, _ reason: ParkReason) -> JournalEntry {
-        .sending(.parked(RecordKey(name), reason))
-    }
-
-    static func resolved(
-        name: String,
-        client: ContentHandle,
-        server: ContentHandle?,
-        _ resolution: Resolution
-    ) -> JournalEntry {
-        .resolving(.resolved(RecordKey(name), client: client, server: server, resolution))
-    }
-
-    /// The row of one stream, which holds these records.
-    static func held(
-        _ names: [String],
-        by stream: StreamID = 1,
-        accepted: UInt64 = 0,
-        replay: StreamRow.Replay? = nil,
-        suspects: [RecordKey] = []
-    ) -> JournalEntry {
-        let element = StreamRow.Element(stream: stream, keys: names.map { RecordKey(stringLiteral: $0) })
-        var row = StreamRow(elements: names.isEmpty ? [] : [element], suspects: suspects)
-        row.accepted = accepted
-        row.replay = replay
-        return .delivering(.streams(row))
-    }
-
-    static func queued(name: String, _ change: LocalChange) -> JournalEntry {
-        .calls(.queued(RecordKey(name), type: testType, change))
-    }
-    static func edited(name: String, _ change: LocalChange) -> JournalEntry {
-        .calls(.edited(RecordKey(name), type: testType, change))
-    }
-    static func retried(name: String) -> JournalEntry { .calls(.retried(RecordKey(name))) }
-    static func discarded(name: String) -> JournalEntry { .calls(.discarded(RecordKey(name))) }
-
-    static func summary(_ summary: StateSummary) -> JournalEntry { .row(.summary(summary)) }
-    static func zoneState(_ zone: ZoneState) -> JournalEntry { .row(.zone(.first, zone)) }
-    static func record(name: String, _ record: RecordState) -> JournalEntry {
-        .row(.record(RecordKey(name), type: testType, record))
-    }
-}
-
 extension JournalLine {
     /// A line of contents with these elements behind its checksum.
     static func contents(_ handle: UInt64, _ elements: String) -> String {
@@ -141,14 +54,14 @@ extension String {
 }
 
 extension JSONStateStore {
-    /// Stores what entries change in the state that is stored.
+    /// Stores what changes make of the state that is stored.
     func append(
-        _ entries: [JournalEntry],
+        _ changes: [StateChange],
         _ contents: [ContentHandle: Record] = [:],
         flush: Bool = true
     ) throws {
         var state = stored.withLock { $0.state }
-        let rows = state.applyWriting(entries).rows
+        let rows = state.applyWriting(changes).rows
         try append(JournalBatch(rows: rows, contents: contents, flush: flush), leaving: state)
     }
 }
@@ -220,7 +133,7 @@ extension UndecodableChange {
 }
 
 extension SendItem {
-    init(name: String, handle: ContentHandle?, known: KnownVersion?) {
+    init(name: String, handle: ContentHandle?, known: KnownVersion? = nil) {
         self.init(key: RecordKey(name), handle: handle, known: known)
     }
 }
@@ -229,10 +142,6 @@ extension SendResult {
     init(name: String, handle: ContentHandle?, outcome: Outcome) {
         self.init(key: RecordKey(name), handle: handle, outcome: outcome)
     }
-}
-
-extension SentContents {
-    init(name: String, handle: ContentHandle?) { self.init(key: RecordKey(name), handle: handle) }
 }
 
 extension FetchedRecord {

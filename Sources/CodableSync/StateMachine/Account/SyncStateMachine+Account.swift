@@ -9,7 +9,7 @@ extension SyncStateMachine {
         case .formerCallsEnded: removeFormerRecords()
         case .switchFailed(let error): receive(switchFailure: error)
         case .switched(let former): tellSwitch(from: former)
-        case .switchTold: context.append([.account(.switchTold)])
+        case .switchTold: context.state.endUntoldSwitch()
         }
     }
 
@@ -41,7 +41,7 @@ extension SyncStateMachine {
         if let owner, !owner.isIdentical(to: user) { return prepareSwitch(to: user) }
         if owner == nil || state.summary.signOut != nil {
             // Everything edited before a user was known becomes theirs in one turn.
-            context.append([.account(.claimed(by: user))])
+            context.state.claim(by: user)
             context.emit(.accountChanged(from: nil, to: user))
         }
         context.waits.end(.account)
@@ -60,11 +60,11 @@ extension SyncStateMachine {
         guard status == .noAccount, let owner = state.summary.user, isSignOutToBeStored else { return }
         ignoreResponses()
         let isNews = state.summary.signOut == nil
-        context.append([.account(.signedOut(removing: context.configuration.removesOnSignOut))])
+        context.state.signOut(removing: context.configuration.removesOnSignOut)
         delivering.takeSignedOut(state)
         account.mustLookAgain = false
         // If it could not be stored, it is tried again.
-        guard isNews, !context.isDroppingEntries else { return }
+        guard isNews, !state.isFrozen else { return }
         account.formerUserToTell = nil
         context.emit(.accountChanged(from: owner, to: nil))
     }
@@ -149,7 +149,7 @@ extension SyncStateMachine {
     private mutating func removeFormerRecords() {
         guard account.isSwitching, context.configuration.removesOnSignOut, state.summary.signOut != .removed
         else { return }
-        context.append([.account(.signedOut(removing: true))])
+        context.state.signOut(removing: true)
         delivering.takeSignedOut(state)
     }
 

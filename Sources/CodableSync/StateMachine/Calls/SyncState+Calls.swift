@@ -1,71 +1,88 @@
 import RecordCoding
 
-/// Applying the app's calls to the state.
+/// What the app's calls change.
 extension SyncState {
-    /// The entry for a change that the app makes.
+    /// Queues a change that the app makes.
     ///
     /// - Parameters:
     ///   - change: The change.
     ///   - key: The record.
     ///   - isTelling: Whether a stream has yet to tell the app about a deletion of the record.
-    /// - Returns: The entry; `nil` for an initial model that the user has changed since.
-    func entry(for change: NewChange, to key: RecordKey, isTelling: Bool) -> JournalEntry? {
-        if change.isInitial, self[key]?.pending != nil { return nil }
+    mutating func queue(_ change: NewChange, of key: RecordKey, isTelling: Bool) {
         if let basis = change.basis {
             let edit = LocalChange(kind: change.kind, edited: change.edited, on: basis)
-            return .calls(.edited(key, type: change.recordType, edit))
+            return self.edit(key, of: change.recordType, edit)
         }
         let basis =
             change.isInitial || change.isUnreadable ? nil : editBasis(of: change.name, isTelling: isTelling)
         var on = basis?.on ?? EditBase(nil)
         if change.kind == .delete { on = EditBase(on.version) }
-        let pending = LocalChange(kind: change.kind, edited: change.edited, on: on)
-        return .calls(.queued(key, type: change.recordType, pending))
+        queue(key, of: change.recordType, LocalChange(kind: change.kind, edited: change.edited, on: on))
     }
 
-    /// Whether a change replaces an edit that was parked by a conflict.
-    ///
-    /// Reads do not show such an edit, so the new change does not include it.
-    func replacesSetAside(_ change: NewChange, of key: RecordKey) -> Bool {
-        guard change.kind != .delete else { return false }
-        return self[key]?.setAside != nil
-    }
-
-    /// The event about the edit that an entry discards or replaces, and the edit's contents.
-    func eventOfReplaced(_ entry: JournalEntry) -> (event: ContentsEvent, contents: ContentHandle)? {
-        guard case .calls(let entry) = entry else { return nil }
-        return switch entry {
-        case .discarded(let key): self[key]?.pending?.handle.map { discarded(key, $0, .discarded) }
-        case .queued(let key, _, let change):
-            change.isDeletion ? nil : self[key]?.setAside.map { discarded(key, $0, .replaced) }
-        case .edited(let key, _, _): self[key]?.setAside.map { discarded(key, $0, .replaced) }
-        case .initialModelsQueued, .retried: nil
+    /// Queues an upload or a deletion of a record as a whole.
+    package mutating func queue(_ key: RecordKey, of type: ExactName, _ pending: LocalChange) {
+        promise()
+        change(key, of: type) { record in
+            // The server may still save what was sent of the former change, so `sent` stays.
+            record.replacePending(with: pending)
+            // What was not told is older than the app's own change, whose outcome is told instead.
+            record.tellNothing()
         }
     }
 
-    private func discarded(
-        _ key: RecordKey,
-        _ contents: ContentHandle,
-        _ reason: DiscardReason
-    ) -> (event: ContentsEvent, contents: ContentHandle) {
-        (.discarded(name: key.recordName, contents, reason), contents)
+    /// Queues an edit of the contents that this device shows.
+    ///
+    /// An update that the app does not know is still told, and now shows the edited model.
+    package mutating func edit(_ key: RecordKey, of type: ExactName, _ pending: LocalChange) {
+        promise()
+        change(key, of: type) { record in
+            record.replacePending(with: pending)
+            // Else the outcome of the edit is told: its confirmation, or the decision about the deletion.
+            if record.server.isDeletion || record.news?.isSaved == true { record.tellNothing() }
+        }
+    }
+
+    /// Notes that models of a type that the app had before its first sync are queued in this turn.
+    mutating func noteQueued(_ models: InitialModels) {
+        promise()
+        changeSummary { $0.take(models) }
+    }
+
+    /// Lets a parked change be tried again.
+    package mutating func retry(_ key: RecordKey) {
+        promise()
+        change(key) { record in
+            record.pending?.parked = nil
+            record.server.retryLost()
+            // A record that is to be deleted is not uploaded again first.
+            if record.pending?.isDeletion == true, !record.isTooNew { record.server.forgetLost() }
+        }
+    }
+
+    /// Discards a pending change.
+    package mutating func discard(_ key: RecordKey) {
+        promise()
+        let news = nextNews()
+        change(key) { record in
+            guard record.pending != nil else { return }
+            let wasOnTop = record.isPendingOnTop
+            let base = record.pending?.base
+            record.pending = nil
+            record.sent = []
+            record.isDeletionSent = false
+            // Refused while the edit was parked: without it, the next refusal parks the lost version.
+            record.server.retryLost()
+            // Reads showed the edit; from now on they show the cloud's latest version.
+            if wasOnTop { record.tellServerValue(news, over: base) }
+        }
     }
 }
 
 extension RecordState {
     /// The parked edit that a new edit or upload replaces without including it, since reads show the cloud's
     /// version instead.
-    fileprivate var setAside: ContentHandle? {
+    var setAside: ContentHandle? {
         pending?.parked == nil || isPendingOnTop ? nil : pending?.handle
-    }
-}
-
-extension JournalEntry {
-    /// The record of which the entry queues a change of this device.
-    var queuedKey: RecordKey? {
-        switch self {
-        case .calls(.queued(let key, _, _)), .calls(.edited(let key, _, _)): key
-        default: nil
-        }
     }
 }

@@ -49,47 +49,43 @@ extension SyncStateMachine {
     // MARK: Changes
 
     private mutating func enqueue(_ call: CallID, _ changes: [NewChange], partOf models: InitialModels?) {
-        var entries: [JournalEntry] = []
-        entries.reserveCapacity(changes.count)
         var rest = changes
         if let models {
             guard let left = state.summary.rest(of: changes, upTo: models) else {
                 return context.answer(call)
             }
             rest = left
-            entries.append(.calls(.initialModelsQueued(models)))
+            context.state.noteQueued(models)
         }
+        // Queued changes wait for others, unless a caller waits until they are sent.
+        let isDelayed = isAutomatic && !calls.waiters.contains(where: \.wantsSend)
         for change in rest {
             let key = context.state.key(change.name)
-            let isTelling = delivering.isTelling(key, state)
-            guard let entry = state.entry(for: change, to: key, isTelling: isTelling) else { continue }
-            entries.append(entry)
-            if context.state.replacesSetAside(change, of: key) {
-                let message = "A newer edit replaced a parked one."
-                entries.append(context.note(.discarded, change.name, message))
-            }
-            entries += parkedIfTooNew(key, change)
-            deferred.forgetFailures(of: key)
-        }
-        context.answer(call, afterStoring: entries)
-        for key in entries.compactMap(\.queuedKey) {
+            // The user has changed an initial model since.
+            if change.isInitial, state[key]?.pending != nil { continue }
+            queue(change, of: key)
             // The new contents are another change, for which nobody waits who called before.
             if sending.inFlight.contains(key) { context.state.moveToEndOfSendQueue(key) }
+            if isDelayed { sendDelay.wait(key, context) }
         }
-        delaySending(of: entries)
+        context.answer(call)
+    }
+
+    private mutating func queue(_ change: NewChange, of key: RecordKey) {
+        if change.kind != .delete, let replaced = state[key]?.setAside {
+            context.emit(.discarded(name: change.name, replaced, .replaced))
+            context.note(.discarded, change.name, "A newer edit replaced a parked one.")
+        }
+        context.state.queue(change, of: key, isTelling: delivering.isTelling(key, state))
+        parkIfTooNew(key, of: change.recordType)
+        deferred.forgetFailures(of: key)
     }
 
     /// Parks a change to a record that a newer version of the app has written.
-    private mutating func parkedIfTooNew(_ key: RecordKey, _ change: NewChange) -> [JournalEntry] {
-        guard let record = state[key], record.isTooNew, let last = record.lastKnown else { return [] }
-        let isDeletion = change.kind == .delete
-        return context.parkAsTooNew(key, last.schema, of: change.recordType, isDeletion: isDeletion)
-    }
-
-    /// Lets queued changes wait for others, unless a caller waits until they are sent.
-    private mutating func delaySending(of entries: [JournalEntry]) {
-        guard isAutomatic, !calls.waiters.contains(where: \.wantsSend) else { return }
-        for key in entries.compactMap(\.queuedKey) { sendDelay.wait(key, context) }
+    private mutating func parkIfTooNew(_ key: RecordKey, of type: ExactName?) {
+        guard let record = state[key], record.isTooNew, let last = record.lastKnown else { return }
+        let isDeletion = record.pending?.isDeletion ?? false
+        context.parkAsTooNew(key, last.schema, of: type, isDeletion: isDeletion)
     }
 
     private mutating func retry(_ call: CallID, _ names: [String]) {
@@ -97,46 +93,42 @@ extension SyncStateMachine {
         for key in parked {
             deferred.forgetFailures(of: key)
             deferred.forgetConflicts(of: key)
+            context.state.retry(key)
+            parkIfTooNew(key, of: state.recordType(of: key))
         }
-        context.answer(call, afterStoring: parked.flatMap { retrying($0) })
-    }
-
-    /// The entries for a retry; a change to a record that this app can't read is parked again.
-    private mutating func retrying(_ key: RecordKey) -> [JournalEntry] {
-        let entry = JournalEntry.calls(.retried(key))
-        guard let record = state[key], record.isTooNew, let last = record.lastKnown else { return [entry] }
-        return [entry] + context.parkAsTooNew(key, last.schema, of: state.recordType(of: key))
+        context.answer(call)
     }
 
     private mutating func discard(_ call: CallID, _ names: [String]) {
-        var entries: [JournalEntry] = []
         for key in names.map({ state.key($0) }) {
-            if sending.inFlight.contains(key) || state[key]?.pending == nil { continue }
+            guard !sending.inFlight.contains(key), let pending = state[key]?.pending else { continue }
             deferred.forgetConflicts(of: key)
-            entries.append(.calls(.discarded(key)))
-            entries.append(context.note(.discarded, key.recordName, "The app discarded the change."))
+            if let handle = pending.handle {
+                context.emit(.discarded(name: key.recordName, handle, .discarded))
+            }
+            context.state.discard(key)
+            context.note(.discarded, key.recordName, "The app discarded the change.")
         }
-        context.answer(call, afterStoring: entries)
+        context.answer(call)
     }
 
     private mutating func resolvePurge(_ call: CallID, uploadAgain: Bool) {
         guard state.isPurged else { return context.answer(call) }
         fetching.isWanted = true
-        context.answer(call, afterStoring: [.zones(.purgeResolved(uploadAgain: uploadAgain))])
+        context.state.resolvePurge(uploadAgain: uploadAgain)
+        context.answer(call)
     }
 
     // MARK: Reads
 
     /// Reports versions that a read could not decode.
     mutating func takeDecodeFailed(_ versions: [ReadVersion]) {
-        var entries: [JournalEntry] = []
         for version in versions {
             let key = state.key(version.name)
             if delivering.takeDecodeFailed(version, of: key, sending.inFlight, &context) {
-                entries += lookUpDurably(key)
+                lookUpDurably(key)
             }
         }
-        if !entries.isEmpty { context.append(entries) }
     }
 
     // MARK: Waiting for a sync

@@ -48,8 +48,10 @@ extension SyncContext {
         guard let ordered, obeysWaits else { return }
         let until = now.monotonic + Backoff.clamped(ordered)
         guard serverWait.extend(to: until) else { return }
-        append([.serverWait(until: wallDate(at: until))])
-        emit(.waiting(until: wallDate(at: until)))
+        state.promise()
+        let date = wallDate(at: until)
+        state.changeSummary { $0.serverWait = date }
+        emit(.waiting(until: date))
     }
 
     /// Keeps a wait that was ordered in a turn that could not be stored.

@@ -5,16 +5,14 @@ import struct Foundation.Date
 /// What all rules share: the state and its journal, the time, requests and waits, and the effects of the turn.
 struct SyncContext: Sendable {
     var configuration: MachineConfiguration
-    /// The durable state; it changes only through ``append(_:by:)``.
+    /// The durable state.
     var state: SyncState
-    /// What the turn has changed.
-    var log = TurnLog()
+    /// The work that changed the state by itself in this turn.
+    var writers: [Writer] = []
     /// Whether something is stored and not flushed.
     var isUnflushed = false
     /// When it is flushed at the latest.
     var flushAt: Duration?
-    /// Whether entries are dropped, because they could not be stored.
-    var isDroppingEntries = false
     var counts = SyncCounts()
     /// The requests in flight.
     var requests = OpenRequests()
@@ -65,14 +63,13 @@ struct SyncContext: Sendable {
         actions.append(.report(.event(event)))
     }
 
-    // MARK: Entries of several subjects
-
-    func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) -> JournalEntry {
-        .note(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
+    mutating func emit(_ event: ContentsEvent) {
+        actions.append(.report(.contentsEvent(event)))
     }
 
-    func park(_ key: RecordKey, _ reason: ParkReason) -> [JournalEntry] {
-        [.sending(.parked(key, reason)), note(.parked, key.recordName, reason.message)]
+    /// Answers a call once what it has changed is stored.
+    mutating func answer(_ call: CallID) {
+        actions.append(.answer(call, .done))
     }
 
     /// Counts a deletion by another device, if the record was known and this device did not delete it.

@@ -1,99 +1,60 @@
 import RecordCoding
 
-/// What a turn has changed so far, and what must happen before it may be told.
-struct TurnLog: Sendable {
-    /// How long stored changes may stay unflushed.
-    static var flushDelay: Duration { .seconds(1) }
-
-    /// The names of the changes, in order.
-    var entries: [JournalEntry] = []
-    /// Whether the turn must survive a power loss before anything that follows from it happens.
-    var mustFlush = false
-    /// The work that changed the state by itself, not because of an input.
-    var writers: [Writer] = []
-    /// Events about the next changes.
-    var events: [ContentsEvent] = []
-
-    /// Work that begins by changing the state.
-    enum Writer: Equatable, Sendable {
-        case sending, fetching, zone, delivering, flush
-    }
+/// Work that begins by changing the state, not because of an input.
+enum Writer: Equatable, Sendable {
+    case sending, fetching, zone, delivering, flush
 }
 
+/// Changes of the state; the turn stores them before anything else happens.
 extension SyncContext {
-    /// Applies entries; the turn stores what they change before anything else happens.
-    ///
-    /// - Parameters:
-    ///   - entries: The entries. Unless all of them are repeatable, the turn is flushed. Repeatable ones are flushed
-    ///     with a later turn, or when no work is left.
-    ///   - writer: The work that began this by itself.
-    mutating func append(_ entries: [JournalEntry], by writer: TurnLog.Writer? = nil) {
-        if isDroppingEntries { return }
-        if !entries.allSatisfy(\.isRepeatable) { log.mustFlush = true }
-        if let writer, !log.writers.contains(writer) { log.writers.append(writer) }
-        for event in log.events { actions.append(.report(.contentsEvent(event))) }
-        log.events = []
-        log.entries += entries
-        for entry in entries {
-            if let event = state.eventOfReplaced(entry) {
-                actions.append(.report(.contentsEvent(event.event)))
-            }
-            apply(entry)
-        }
+    /// How long stored changes may stay unflushed.
+    private static var flushDelay: Duration { .seconds(1) }
+
+    /// Notes that work changes the state by itself.
+    mutating func began(_ writer: Writer) {
+        if !state.isFrozen, !writers.contains(writer) { writers.append(writer) }
     }
 
-    private mutating func apply(_ entry: JournalEntry) {
-        let former = entry.fetchedKey.flatMap { state[$0]?.known }
-        state.apply(entry)
-        switch entry {
-        case .fetching(.fetched(let key, _, _)):
-            if let known = state[key]?.known, known.isTooNew, former?.isSameVersion(as: known) != true {
-                actions.append(.report(state.eventOfTooNew(key, known)))
-            }
-        case .zones(.lost(_, let reason)): emit(.zoneLost(reason))
-        case .sending(.parked(let key, let reason)): emit(.parked(recordName: key.recordName, reason))
-        case .resolving(.resolved(let key, let client, _, .failed(let reason))):
-            let pending = state[key]?.pending
-            guard pending?.handle == client, pending?.parked == reason else { break }
-            emit(.parked(recordName: key.recordName, reason))
-        case .fetching(.readable):
-            for key in state.tooNewQueue.keys {
-                if let last = state[key]?.lastKnown {
-                    actions.append(.report(state.eventOfTooNew(key, last)))
-                }
-            }
-        default: break
-        }
-    }
-
-    /// Answers a call once its entries are stored.
-    mutating func answer(_ call: CallID, afterStoring entries: [JournalEntry] = []) {
-        append(entries)
-        actions.append(.answer(call, .done))
-    }
+    /// Whether the turn has changed the state.
+    var hasChanged: Bool { state.image.map { $0.changeCount > 0 } ?? false }
 
     /// Flushes what was stored without a flush.
-    mutating func flushRest(by writer: TurnLog.Writer? = nil) {
-        guard isUnflushed || !log.entries.isEmpty, !log.mustFlush else { return }
-        log.mustFlush = true
-        if let writer { log.writers.append(writer) }
+    mutating func flushRest() {
+        guard isUnflushed || hasChanged, state.image?.mustFlush == false else { return }
+        state.promise()
+        began(.flush)
+    }
+
+    mutating func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) {
+        state.promise()
+        state.keep(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
+    }
+
+    mutating func park(_ key: RecordKey, _ reason: ParkReason) {
+        state.park(key, reason)
+        emit(.parked(recordName: key.recordName, reason))
+        note(.parked, key.recordName, reason.message)
     }
 
     // MARK: The end of a turn
 
     /// Takes what the turn has changed.
     mutating func takeChanges() -> TurnChanges {
-        let changes = TurnChanges(entries: log.entries, rows: state.changedRows, mustFlush: log.mustFlush)
-        log = TurnLog()
+        let changes = TurnChanges(
+            rows: state.changedRows,
+            mustFlush: state.image?.mustFlush ?? false,
+            removesRecords: state.image?.removesRecords ?? false
+        )
+        writers = []
         state.beginImage()
-        if changes.mustFlush || !changes.rows.rows.isEmpty { note(isFlushed: changes.mustFlush) }
+        if !changes.isEmpty { note(isFlushed: changes.mustFlush) }
         return changes
     }
 
     private mutating func note(isFlushed: Bool) {
         guard isUnflushed == isFlushed else { return }
         isUnflushed = !isFlushed
-        flushAt = isFlushed ? nil : now.monotonic + TurnLog.flushDelay
+        flushAt = isFlushed ? nil : now.monotonic + Self.flushDelay
     }
 
     /// Gives up a flush that failed, so that a broken disk doesn't keep the engine busy.
@@ -110,11 +71,11 @@ extension SyncContext {
 
 /// What a turn has changed.
 package struct TurnChanges: Equatable, Sendable {
-    /// The names of the changes, in order.
-    package var entries: [JournalEntry] = []
     package var rows = StateRows()
     /// Whether the rows, and all before them, must survive a power loss.
     package var mustFlush = false
+    /// Whether records were removed, which the files must not have any more.
+    var removesRecords = false
 
     /// Whether there is nothing to store and nothing to flush.
     package var isEmpty: Bool { rows.rows.isEmpty && !mustFlush }
@@ -129,12 +90,5 @@ extension CloudError {
     /// The error that delays work as after a failed request; callers and events get the real cause.
     static var ofDisk: CloudError {
         CloudError(.internalError, message: "The state could not be read or written.")
-    }
-}
-
-extension JournalEntry {
-    /// The record whose version was fetched.
-    fileprivate var fetchedKey: RecordKey? {
-        if case .fetching(.fetched(let key, _, _)) = self { key } else { nil }
     }
 }

@@ -51,11 +51,13 @@ extension DeliveryMachine {
     /// A full disk does not stop deliveries.
     mutating func storeRow(_ context: inout SyncContext) {
         storeTrouble(&context)
-        guard isRowStale, !isDiskRefusing, !context.isDroppingEntries else { return }
+        guard isRowStale, !isDiskRefusing, !context.state.isFrozen else { return }
         isRowStale = false
         if streams.isEmpty, left.isEmpty, context.state.streams.elements.isEmpty { return }
         let row = row(context.state)
-        if row != context.state.streams { context.append([.delivering(.streams(row))], by: .delivering) }
+        if row == context.state.streams { return }
+        context.began(.delivering)
+        context.state.changeStreams { $0 = row }
     }
 
     private func row(_ state: SyncState) -> StreamRow {

@@ -75,7 +75,7 @@ extension DeliveryMachine {
         // Another stream tells them in their new places.
         if streams.count(where: { $0.kind == .changes }) > 1 { return postponed += keys }
         if keys.isEmpty || isDiskRefusing { return }
-        context.append([.delivering(.told(keys))])
+        for key in keys { context.state.endTelling(key) }
     }
 
     /// Keeps changes that were passed over because their contents could not be decoded before.
@@ -110,9 +110,10 @@ extension DeliveryMachine {
     /// Stores what streams left out of their elements, before they are past it.
     mutating func storeTrouble(_ context: inout SyncContext) {
         postponeSuspects(context.state)
-        if isDiskRefusing || context.isDroppingEntries { return }
-        if !postponed.isEmpty { context.append([.delivering(.renewed(postponed))], by: .delivering) }
-        if !undecodable.isEmpty { context.append([.delivering(.undecodable(undecodable))], by: .delivering) }
+        if isDiskRefusing || context.state.isFrozen { return }
+        if !postponed.isEmpty || !undecodable.isEmpty { context.began(.delivering) }
+        for key in postponed { context.state.renew(key) }
+        for key in undecodable { context.state.markUndecodable(key) }
         (postponed, undecodable, queuedCount) = ([], [], 0)
     }
 

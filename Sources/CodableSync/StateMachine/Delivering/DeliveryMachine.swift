@@ -128,7 +128,8 @@ struct DeliveryMachine: Sendable {
     /// Notes the very first request of a stream of `changes`.
     mutating func follow(_ context: inout SyncContext) {
         if isDiskRefusing || context.state.summary.isFollowed { return }
-        context.append([.delivering(.followed)], by: .delivering)
+        context.began(.delivering)
+        context.state.follow()
         mustPostponeSuspects = true
     }
 
@@ -227,7 +228,8 @@ struct DeliveryMachine: Sendable {
         if isDiskRefusing {
             mustCheckDeletions = true
         } else {
-            context.append([.delivering(.told(told))], by: .delivering)
+            context.began(.delivering)
+            for key in told { context.state.endTelling(key) }
         }
     }
 

@@ -2,14 +2,18 @@ import RecordCoding
 
 /// Versions that a newer version of the app has written.
 extension SyncContext {
-    /// The entries for a version that the cloud returned: it becomes known, and a change that must not be sent
-    /// over it is parked.
-    mutating func fetched(_ key: RecordKey, _ type: ExactName, _ version: KnownVersion) -> [JournalEntry] {
-        let entry = JournalEntry.fetching(.fetched(key, type: type, version))
-        guard state.isTooNew(version, of: type), state[key]?.hasEdit(besides: version) == true else {
-            return [entry]
+    /// Receives a version that the cloud returned: it becomes known, and a change that must not be sent over it is
+    /// parked.
+    mutating func receive(_ key: RecordKey, _ type: ExactName, _ version: KnownVersion) {
+        let former = state[key]
+        state.receive(key, of: type, version)
+        if let known = state[key]?.known, known.isTooNew, former?.known?.isSameVersion(as: known) != true {
+            reportTooNew(key, known)
         }
-        return [entry] + parkAsTooNew(key, version.schema, of: type)
+        if state.isTooNew(version, of: type), let former, former.hasEdit(besides: version) {
+            let isDeletion = former.pending?.isDeletion ?? false
+            parkAsTooNew(key, version.schema, of: type, isDeletion: isDeletion)
+        }
     }
 
     /// Parks a change to a record whose latest version has a schema version that this app can't read.
@@ -17,11 +21,10 @@ extension SyncContext {
         _ key: RecordKey,
         _ schema: SchemaVersion,
         of type: ExactName?,
-        isDeletion: Bool? = nil
-    ) -> [JournalEntry] {
+        isDeletion: Bool
+    ) {
         let gap = NewerSchema(found: schema, known: state.readableSchema(of: type))
-        let isDeletion = isDeletion ?? state[key]?.pending?.isDeletion ?? false
-        return park(key, gap.reasonToPark(isDeletion: isDeletion))
+        park(key, gap.reasonToPark(isDeletion: isDeletion))
     }
 
     /// Notes which schema versions the app can read, if they have changed since the last opening.
@@ -29,34 +32,32 @@ extension SyncContext {
         for schema in configuration.schemas {
             let former = state.schema(of: schema.type) ?? ReadableSchema(type: schema.type, version: .first)
             if former == schema { continue }
-            var entries: [JournalEntry] = [.fetching(.readable(schema))]
-            if schema.version < former.version { entries += parkAfterDowngrade(to: schema) }
-            append(entries)
+            let changes = schema.version < former.version ? changesToPark(readingOnly: schema) : []
+            state.setReadable(schema)
+            for key in state.tooNewQueue.keys {
+                if let last = state[key]?.lastKnown { reportTooNew(key, last) }
+            }
+            for (key, reason) in changes { park(key, reason) }
         }
     }
 
-    /// Parks the changes that an app of a higher schema version has left.
+    private mutating func reportTooNew(_ key: RecordKey, _ version: KnownVersion) {
+        let known = state.readableSchema(of: state.recordType(of: key))
+        let reason = NewerSchema(found: version.schema, known: known).description
+        emit(.undecodable(recordName: key.recordName, reason: reason))
+    }
+
+    /// The changes that an app of a higher schema version has left, and why they are parked.
     ///
     /// Complexity: O(n) in the records of the type.
-    private mutating func parkAfterDowngrade(to schema: ReadableSchema) -> [JournalEntry] {
-        var entries: [JournalEntry] = []
-        for key in state.sortedKeys(of: schema.type) {
+    private func changesToPark(readingOnly schema: ReadableSchema) -> [(RecordKey, ParkReason)] {
+        state.sortedKeys(of: schema.type).compactMap { key in
             guard let record = state[key], let last = record.lastKnown, last.schema > schema.version,
                 let pending = record.pending, pending.parked == nil
-            else { continue }
+            else { return nil }
             let gap = NewerSchema(found: last.schema, known: schema.version)
-            entries += park(key, gap.reasonToPark(isDeletion: pending.isDeletion))
+            return (key, gap.reasonToPark(isDeletion: pending.isDeletion))
         }
-        return entries
-    }
-}
-
-extension SyncState {
-    /// The event about a version that this app can't read.
-    func eventOfTooNew(_ key: RecordKey, _ version: KnownVersion) -> Report {
-        let known = readableSchema(of: recordType(of: key))
-        let reason = NewerSchema(found: version.schema, known: known).description
-        return .event(.undecodable(recordName: key.recordName, reason: reason))
     }
 }
 

@@ -15,7 +15,8 @@ extension SyncStateMachine {
         if state.zone(zone.number).token == nil, state.knownCount(in: zone.number) > 0 {
             // A full listing begins: known records that it does not contain were deleted.
             // Each time, as a version may have become known since it was last stored that one begins.
-            context.append([.fetching(.listingBegan(zone.number))], by: .fetching)
+            context.began(.fetching)
+            context.state.beginListing(of: zone.number)
         }
         slot.isSendsTurn = true
         context.begin(.fetch(since: state.zone(zone.number).token))
@@ -39,7 +40,8 @@ extension SyncStateMachine {
         context.requests.end(.fetching)
         // The feed is read from its beginning, so tokens that were seen before are expected again.
         fetching.paging = PagingWatch()
-        context.answer(call, afterStoring: [.fetching(.listingBegan(zone.number))])
+        context.state.beginListing(of: zone.number)
+        context.answer(call)
     }
 
     // MARK: Responses
@@ -62,8 +64,7 @@ extension SyncStateMachine {
         {
             return failFetch(finding.error)
         }
-        let entries = entries(for: page)
-        if !entries.isEmpty { context.append(entries) }
+        receiveChanges(of: page)
         fetching.isPastFirstPage = true
         if !page.moreComing { endRun() }
     }
@@ -89,7 +90,7 @@ extension SyncStateMachine {
             // The run starts over; known records stay until the listing is complete.
             fetching.paging = PagingWatch()
             context.emit(.listingBegan)
-            context.append([.fetching(.listingBegan(zone.number))])
+            context.state.beginListing(of: zone.number)
             renewAccountInDoubt()
             fetching.expiries += 1
             // The token expired repeatedly, so the next attempt waits.

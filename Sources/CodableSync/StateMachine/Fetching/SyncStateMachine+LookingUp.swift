@@ -12,9 +12,9 @@ extension SyncStateMachine {
     }
 
     /// Queues a look-up that survives a restart.
-    mutating func lookUpDurably(_ key: RecordKey) -> [JournalEntry] {
+    mutating func lookUpDurably(_ key: RecordKey) {
         lookUp(key)
-        return [.fetching(.lookUpNeeded(key.zone, [key.name]))]
+        context.state.noteUnread([key])
     }
 
     /// Requests the next records.
@@ -66,18 +66,16 @@ extension SyncStateMachine {
     private mutating func receive(_ found: [LookedUp]) {
         var unmentioned = RecordTable<Bool>()
         for key in lookingUp.keys { unmentioned[key] = true }
-        var entries: [JournalEntry] = []
         var failed = FailedLookUps()
         for one in found where unmentioned[one.key] == true {
             unmentioned[one.key] = nil
-            entries += self.entries(for: one, &failed)
+            receive(one, &failed)
         }
         for key in unmentioned.sortedKeys {
             context.emit(.unmentioned(recordName: key.recordName))
             lookUpAgain(key, after: nil, &failed)
         }
         wait(for: failed)
-        if !entries.isEmpty { context.append(entries) }
         // The wait for records that could not be looked up stays.
         if !lookingUp.keys.isEmpty { context.waits[.lookingUp].succeed() }
         lookingUp.remove(lookingUp.keys)
@@ -85,28 +83,28 @@ extension SyncStateMachine {
         calls.extendPass(state)
     }
 
-    private mutating func entries(for found: LookedUp, _ failed: inout FailedLookUps) -> [JournalEntry] {
+    private mutating func receive(_ found: LookedUp, _ failed: inout FailedLookUps) {
         let key = found.key
         // Errors of a change count until it is saved.
         if found.result.failure == nil, state[key]?.pending == nil { deferred.forgetUnknownErrors(of: key) }
         switch found.result {
-        case .success(let record?): return entries(forFound: record)
+        case .success(let record?): receive(found: record)
         case .success(nil):
             // The server reported a conflict with a record that does not exist.
             if let record = state[key], record.known == nil, record.isSendable, !record.mustLookUp {
                 return deferred.refuseWithoutReason(key, &context)
             }
             context.countForeignDeletion(key)
-            return [.fetching(.deletionFetched(key))]
-        case .failure(let error): return entries(forFailed: key, error, &failed)
+            context.state.receiveDeletion(of: key)
+        case .failure(let error): receive(failed: key, error, &failed)
         }
     }
 
-    private mutating func entries(
-        forFailed key: RecordKey,
+    private mutating func receive(
+        failed key: RecordKey,
         _ error: CloudError,
         _ failed: inout FailedLookUps
-    ) -> [JournalEntry] {
+    ) {
         context.applyRetryAfter(of: error)
         let reason: ParkReason? =
             switch error.recovery {
@@ -114,16 +112,12 @@ extension SyncStateMachine {
             case .retryThenPark: deferred.reasonToGiveUp(key, after: error)
             default: nil
             }
-        guard let reason else {
-            lookUpAgain(key, after: error, &failed)
-            return []
-        }
+        guard let reason else { return lookUpAgain(key, after: error, &failed) }
         if state[key]?.pending != nil { return context.park(key, reason) }
         context.emit(.failed(error))
-        return []
     }
 
-    private mutating func entries(forFound found: FetchedRecord) -> [JournalEntry] {
+    private mutating func receive(found: FetchedRecord) {
         let (key, version) = (found.key, found.version)
         let record = state[key]
         if record?.known?.changeTag == version.changeTag {
@@ -140,7 +134,7 @@ extension SyncStateMachine {
         var found = found
         // No other response has come since, so this is the server's version, whatever its date.
         if record?.known?.isNewer(than: version) == true { found.version.modified = nil }
-        return context.fetched(key, found.recordType, found.version)
+        context.receive(key, found.recordType, found.version)
     }
 
     /// Retries later: sends the record's change again, or repeats the look-up if there is no change to send.

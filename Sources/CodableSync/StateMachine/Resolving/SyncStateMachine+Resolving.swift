@@ -27,7 +27,6 @@ extension SyncStateMachine {
     }
 
     mutating func receive(resolved results: [Reconciled]) {
-        var entries: [JournalEntry] = []
         var deferring: [RecordKey] = []
         setAsideNotLoaded(results)
         for result in results {
@@ -37,16 +36,15 @@ extension SyncStateMachine {
             guard let record = state[item.key], record.isInConflict, record.known?.handle == item.server,
                 record.pending?.on.sides.last == item.side
             else { continue }
-            entries.append(
-                .resolving(
-                    .resolved(item.key, client: item.client, server: item.server, result.resolution)
-                )
-            )
-            guard record.pending?.handle == item.client else { continue }
-            entries += tell(of: result)
+            let isCurrent = record.pending?.handle == item.client
+            if isCurrent { tell(of: result) }
+            context.state.resolve(item.key, client: item.client, server: item.server, result.resolution)
+            guard isCurrent else { continue }
+            if case .failed(let reason) = result.resolution {
+                context.emit(.parked(recordName: item.name, reason))
+            }
             if isRoundTooMany(result) { deferring.append(item.key) }
         }
-        if !entries.isEmpty { context.append(entries) }
         for result in results { resolving[result.item.key] = nil }
         // Conflicts whose contents could not be loaded wait.
         if !context.isWaiting(.resolving) { context.waits[.resolving].succeed() }
@@ -64,35 +62,32 @@ extension SyncStateMachine {
     }
 
     /// Creates the events and notes of a resolution, so that no value is discarded silently.
-    private mutating func tell(of result: Reconciled) -> [JournalEntry] {
+    private mutating func tell(of result: Reconciled) {
         let item = result.item
         // The cloud's version equals the one that the edit was based on, so there was no conflict.
-        if result.resolution == .client, !result.wasAsked { return [] }
+        if result.resolution == .client, !result.wasAsked { return }
         if !result.isOwnWrite, !item.sent.isEmpty, item.server != nil, item.side == nil {
             context.counts.countForeignChange()
         }
         switch result.resolution {
         case .confirmed:
             if result.isOwnWrite { context.counts.countSent() }
-            return []
-        case .failed(let reason): return [context.note(.parked, item.name, reason.message)]
-        case .client, .redated: return decided(item, .client)
-        case .merged: return decided(item, .merged)
-        case .server: return decided(item, .server)
+        case .failed(let reason): context.note(.parked, item.name, reason.message)
+        case .client, .redated: decided(item, .client)
+        case .merged: decided(item, .merged)
+        case .server: decided(item, .server)
         }
     }
 
-    private mutating func decided(_ item: ReconcileItem, _ outcome: ConflictOutcome) -> [JournalEntry] {
+    private mutating func decided(_ item: ReconcileItem, _ outcome: ConflictOutcome) {
         context.counts.countResolved()
         if let server = item.side?.edit ?? item.server {
-            context.log.events.append(
-                .conflictResolved(name: item.name, client: item.client, server: server, outcome)
-            )
+            context.emit(.conflictResolved(name: item.name, client: item.client, server: server, outcome))
         } else {
             let isKept = outcome != .server
-            context.log.events.append(.editOfDeleted(name: item.name, item.client, kept: isKept))
+            context.emit(.editOfDeleted(name: item.name, item.client, kept: isKept))
         }
-        guard outcome == .server else { return [] }
+        guard outcome == .server else { return }
         let message =
             if item.side != nil {
                 "The conflict was resolved in favor of what this device showed before the draft."
@@ -101,7 +96,7 @@ extension SyncStateMachine {
             } else {
                 "The conflict was resolved in favor of the cloud's version."
             }
-        return [context.note(.discarded, item.name, message)]
+        context.note(.discarded, item.name, message)
     }
 
     private mutating func isRoundTooMany(_ result: Reconciled) -> Bool {

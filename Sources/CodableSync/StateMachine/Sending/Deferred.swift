@@ -65,8 +65,8 @@ struct Deferred: Sendable {
         sent handle: ContentHandle?,
         _ error: CloudError,
         _ context: inout SyncContext
-    ) -> [JournalEntry] {
-        reasonToGiveUp(key, after: error).map { context.park(key, sent: handle, $0) } ?? []
+    ) {
+        if let reason = reasonToGiveUp(key, after: error) { context.park(key, sent: handle, reason) }
     }
 
     /// Counts an unknown error of a record, and returns the reason to give up if there were too many.
@@ -80,14 +80,14 @@ struct Deferred: Sendable {
     }
 
     /// Retries a change later that the server refuses without a reason.
-    mutating func refuseWithoutReason(_ key: RecordKey, _ context: inout SyncContext) -> [JournalEntry] {
+    mutating func refuseWithoutReason(_ key: RecordKey, _ context: inout SyncContext) {
         let error = CloudError(
             .serverRecordChanged,
             message: "The server reports a conflict with the version that this device already has."
         )
         wait(key, &context)
         let sent = context.state[key]?.pending?.handle
-        return countUnknownError(key, sent: sent, error, &context)
+        countUnknownError(key, sent: sent, error, &context)
     }
 
     /// Counts another conflict in a row and returns whether the record must wait before it is sent again.

@@ -45,14 +45,9 @@ extension SyncContext {
     /// Parks a change if it is still the one that was sent.
     ///
     /// The server has not refused an edit made since, and a conflict that has arisen is resolved first.
-    mutating func park(
-        _ key: RecordKey,
-        sent handle: ContentHandle?,
-        _ reason: ParkReason
-    ) -> [JournalEntry] {
-        guard let record = state[key], record.isSendable else { return [] }
+    mutating func park(_ key: RecordKey, sent handle: ContentHandle?, _ reason: ParkReason) {
+        guard let record = state[key], record.isSendable else { return }
         let sendable = record.lost.map { $0.handle } ?? record.pending?.handle
-        guard handle == sendable else { return [] }
-        return park(key, reason)
+        if handle == sendable { park(key, reason) }
     }
 }

@@ -2,30 +2,30 @@ import RecordCoding
 
 /// Handling the result of each item of a request; no pending change is ever dropped.
 extension SyncStateMachine {
-    mutating func entries(for result: SendResult, _ outcome: inout SendOutcome) -> [JournalEntry] {
+    mutating func receive(_ result: SendResult, _ outcome: inout SendOutcome) {
         let key = result.key
         switch result.outcome {
         case .saved(let version):
             outcome.saved += 1
             context.counts.countSent()
             deferred.forgetUnknownErrors(of: key)
-            guard let handle = result.handle else { return [] }
+            guard let handle = result.handle else { return }
             deferred.forgetConflicts(of: key)
-            return [saved(key, sent: handle, version)]
+            context.state.confirm(handle, of: key, as: version)
         case .unchanged:
-            guard let handle = result.handle, let known = state[key]?.known else { return [] }
-            return [saved(key, sent: handle, known)]
+            guard let handle = result.handle, let known = state[key]?.known else { return }
+            context.state.confirm(handle, of: key, as: known)
         case .deleted:
             outcome.deleted += 1
             if mayHaveBeenThere(key) { context.counts.countDeleted() }
-            return confirmDeletion(of: key)
+            confirmDeletion(of: key)
         case .conflict(let server):
             outcome.failed += 1
-            return entriesForConflict(of: key, with: server)
+            receiveConflict(of: key, with: server)
         case .undecodable(let reason):
             outcome.failed += 1
             let reason = ParkReason(kind: .serverValueUndecodable, message: reason)
-            return context.park(key, sent: result.handle, reason)
+            context.park(key, sent: result.handle, reason)
         case .unreadable(let reason), .copyUnreadable(let reason):
             outcome.failed += 1
             // A copy that the look-up brought, and that cannot be read either, would be looked up for ever.
@@ -35,24 +35,15 @@ extension SyncStateMachine {
                 return lookUpDurably(key)
             }
             let reason = ParkReason(kind: .contentsUnreadable, message: reason)
-            return context.park(key, sent: result.handle, reason)
+            context.park(key, sent: result.handle, reason)
         case .unmentioned:
             outcome.failed += 1
             context.emit(.unmentioned(recordName: result.name))
             deferred.wait(key, &context)
-            return []
         case .failed(let error):
             outcome.failed += 1
-            return entries(forFailed: result, error, &outcome)
+            receive(failed: result, error, &outcome)
         }
-    }
-
-    private func saved(
-        _ key: RecordKey,
-        sent handle: ContentHandle,
-        _ version: KnownVersion
-    ) -> JournalEntry {
-        .sending(.saved(key, type: state.recordType(of: key), sent: handle, version))
     }
 
     /// Whether an accepted deletion may have deleted something; servers also accept deletions of records that
@@ -61,21 +52,15 @@ extension SyncStateMachine {
         sending.inFlight[key]?.known != nil || state[key]?.sent.isEmpty == false
     }
 
-    private mutating func confirmDeletion(of key: RecordKey) -> [JournalEntry] {
+    private mutating func confirmDeletion(of key: RecordKey) {
         deferred.forgetUnknownErrors(of: key)
         deferred.forgetConflicts(of: key)
-        return [.sending(.deletionConfirmed(key))]
+        context.state.confirmDeletion(of: key)
     }
 
-    /// The entries for a conflict, which the server reports with or without its version of the record.
-    private mutating func entriesForConflict(
-        of key: RecordKey,
-        with server: KnownVersion?
-    ) -> [JournalEntry] {
-        guard let server else {
-            lookUp(key)
-            return []
-        }
+    /// Receives a conflict, which the server reports with or without its version of the record.
+    private mutating func receiveConflict(of key: RecordKey, with server: KnownVersion?) {
+        guard let server else { return lookUp(key) }
         let sent = sending.inFlight[key]?.known
         if let sent, sent.changeTag == server.changeTag {
             return deferred.refuseWithoutReason(key, &context)
@@ -88,59 +73,45 @@ extension SyncStateMachine {
         }
         // Either the version is outdated or its date is unreliable; a look-up decides.
         guard !isOld, let type else { return lookUpDurably(key) }
-        return context.fetched(key, type, server)
+        context.receive(key, type, server)
     }
 
     /// Handles the error of one item.
-    private mutating func entries(
-        forFailed result: SendResult,
+    private mutating func receive(
+        failed result: SendResult,
         _ error: CloudError,
         _ outcome: inout SendOutcome
-    ) -> [JournalEntry] {
+    ) {
         let key = result.key
         switch error.recovery {
         case .retry, .continueFetching, .unwrap, .refetch:
             deferred.wait(key, &context)
-            return []
         case .resolveConflict:
             lookUp(key)
-            return []
         case .acceptDeletion:
-            return entries(forMissing: result, error)
+            receive(missing: result, error)
         case .resend:
             // Failed only because of another item: it is sent again after the others.
             context.state.moveToEndOfSendQueue(key)
             outcome.collateral.append(key)
-            return []
         case .split where error.retryAfter != nil:
             deferred.wait(key, &context)
-            return []
         case .split, .park:
-            return context.park(
-                key,
-                sent: result.handle,
-                state.reasonToPark(key, after: error)
-            )
+            context.park(key, sent: result.handle, state.reasonToPark(key, after: error))
         case .retryThenPark:
             deferred.wait(key, &context)
-            return deferred.countUnknownError(key, sent: result.handle, error, &context)
+            deferred.countUnknownError(key, sent: result.handle, error, &context)
         case .waitForQuota:
             waitForQuota(error)
-            return []
         case .recreateZone, .askUser, .uploadEverything:
             outcome.zoneError = error
-            return []
         case .waitForAccount, .stop:
             failCallers(error, of: .send)
             stopWork(after: error)
-            return []
         }
     }
 
-    private mutating func entries(
-        forMissing result: SendResult,
-        _ error: CloudError
-    ) -> [JournalEntry] {
+    private mutating func receive(missing result: SendResult, _ error: CloudError) {
         if result.handle == nil { return confirmDeletion(of: result.key) }
         // This device knows no version on the server that could have been deleted, so the response makes no
         // sense.
@@ -151,7 +122,7 @@ extension SyncStateMachine {
             return deferred.countUnknownError(result.key, sent: result.handle, error, &context)
         }
         context.countForeignDeletion(result.key)
-        return [.fetching(.deletionFetched(result.key))]
+        context.state.receiveDeletion(of: result.key)
     }
 }
 

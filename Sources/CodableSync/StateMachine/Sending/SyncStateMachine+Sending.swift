@@ -9,8 +9,8 @@ extension SyncStateMachine {
         slot.isSendsTurn = false
         sendDelay.end()
         sending.inFlight = InFlight(items, from: state.sendQueue)
-        let contents = items.map { SentContents(key: $0.key, handle: $0.handle) }
-        context.append([.sending(.began(contents))], by: .sending)
+        context.began(.sending)
+        context.state.beginSending(items)
         context.emit(.sendBegan(count: items.count))
         context.begin(.send(items))
     }
@@ -71,9 +71,8 @@ extension SyncStateMachine {
     private mutating func narrow(_ items: [SendItem], after error: CloudError) {
         if items.count == 1, let item = items.first {
             let reason = state.reasonToPark(item.key, after: error)
-            let entries = context.park(item.key, sent: item.handle, reason)
+            context.park(item.key, sent: item.handle, reason)
             sending.planner.isolated()
-            if !entries.isEmpty { context.append(entries) }
         } else if error.recovery == .split {
             sending.planner.halve(after: items.count)
         } else {
@@ -94,14 +93,13 @@ extension SyncStateMachine {
     // MARK: A request with a result for each item
 
     private mutating func receive(_ results: [SendResult]) {
-        var entries: [JournalEntry] = []
         var outcome = SendOutcome()
         var answered = RecordTable<Bool>()
         // An ordered wait in any item's error must delay requests that other items lead to.
         for result in results { context.applyRetryAfter(result.orderedWait) }
         for result in results where sending.inFlight.contains(result.key) && answered[result.key] == nil {
             answered[result.key] = true
-            entries += self.entries(for: result, &outcome)
+            receive(result, &outcome)
         }
         for item in sending.inFlight.items where answered[item.key] == nil {
             context.emit(.unmentioned(recordName: item.name))
@@ -121,7 +119,6 @@ extension SyncStateMachine {
             deferred.resetBackoff()
             sending.planner.grow(after: sending.inFlight.count)
         }
-        if !entries.isEmpty { context.append(entries) }
         sending.inFlight = InFlight()
         if hasSucceeded { context.waits[.sending].succeed() }
         if !outcome.collateral.isEmpty, !isAllCollateral { calls.extendPass(state) }

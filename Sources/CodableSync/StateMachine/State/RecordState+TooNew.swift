@@ -139,7 +139,8 @@ extension SyncState {
         return version
     }
 
-    mutating func applyReadable(_ readable: ReadableSchema) {
+    /// Notes what this version of the app can read of a type, and judges its records again.
+    package mutating func setReadable(_ readable: ReadableSchema) {
         let former = schema(of: readable.type)
         changeSummary { summary in
             summary.schemas.removeAll { $0.type == readable.type }

@@ -6,6 +6,12 @@ struct StateImage: Equatable, Sendable {
     var zones: [ZoneNumber] = []
     /// The number of notes that were added.
     var noteCount = 0
+    /// The number of all changes.
+    var changeCount = 0
+    /// Whether the changes must be flushed.
+    var mustFlush = false
+    /// Whether records were removed, which the files must not have any more.
+    var removesRecords = false
     var summary = StateSummary()
     var streams = StreamRow()
 

@@ -24,14 +24,6 @@ package struct StateRows: Equatable, Sendable {
 }
 
 extension SyncState {
-    /// Applies entries, and gives the rows that store what they changed.
-    package mutating func applyWriting(_ entries: [JournalEntry]) -> StateRows {
-        beginImage()
-        for entry in entries { apply(entry) }
-        defer { image = nil }
-        return changedRows
-    }
-
     /// The rows that have changed since ``beginImage()``, the records in the order of their last changes.
     ///
     /// The summary is the first, since it says which versions of the records this app can read.

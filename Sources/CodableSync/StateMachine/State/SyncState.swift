@@ -2,7 +2,11 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The engine's durable state: the result of applying the journal's entries in order.
+/// The engine's durable state, which the journal's rows give.
+///
+/// It changes only through functions that say what has happened, which are in the folders of their subjects. They
+/// change it at once; if a turn cannot be stored, the core returns to the state before it. Effects outside the state
+/// wait until the turn is stored: answers to calls, deliveries to the app, and requests that change the cloud.
 package struct SyncState: Sendable {
     /// Diagnostics keep this many notes.
     static var maximumNotes: Int { 1000 }
@@ -69,6 +73,8 @@ package struct SyncState: Sendable {
 
     /// The values replaced since ``beginImage()``; `nil` if changes are not recorded.
     var image: StateImage?
+    /// Whether nothing changes, since the disk has refused what would.
+    var isFrozen = false
 
     /// Records that were changed since this was last drained and cannot be sent now; not part of the state.
     var unsendable: [RecordKey] = []
@@ -96,6 +102,7 @@ package struct SyncState: Sendable {
     /// Changes one record, and updates its membership in the queues and in the index by type; records change
     /// in no other way.
     mutating func change(_ key: RecordKey, _ body: (inout RecordState) -> Void) {
+        if isFrozen { return }
         let former = records[key]
         var record = former ?? RecordState()
         record.news = record.news(above: streams.accepted)
@@ -107,6 +114,7 @@ package struct SyncState: Sendable {
     @inline(never)
     private mutating func replace(_ before: RecordState?, by record: RecordState, at key: RecordKey) {
         image?.records.append(StateImage.Former(key: key, record: before))
+        image?.changeCount += 1
         noteShown(key, from: before?.shown, to: record)
         let after = record.isEmpty ? nil : record
         records[key] = after
@@ -159,7 +167,7 @@ package struct SyncState: Sendable {
         self.types.adopt(zip(numbers, counts).map { ($0, $1) }, records)
     }
 
-    /// Changes a record, and sets the type that an entry gives; `nil` leaves the type unchanged.
+    /// Changes a record, and sets its type; `nil` leaves the type unchanged.
     mutating func change(_ key: RecordKey, of type: ExactName?, _ body: (inout RecordState) -> Void) {
         guard let type else { return change(key, body) }
         let number = types.met(type)
@@ -210,7 +218,9 @@ package struct SyncState: Sendable {
         if isNow { queue.append(key) } else { queue.remove(key) }
     }
 
-    mutating func forgetNewest(in zone: ZoneNumber) { newest[zone] = nil }
+    mutating func forgetNewest(in zone: ZoneNumber) {
+        if !isFrozen { newest[zone] = nil }
+    }
 
     /// Forgets the newest known version of a zone, since the next zone may have another history.
     mutating func forgetNewestKnown(in zone: ZoneNumber) {
@@ -226,15 +236,19 @@ package struct SyncState: Sendable {
     }
 
     mutating func changeSummary(_ body: (inout StateSummary) -> Void) {
+        if isFrozen { return }
         body(&summary)
+        image?.changeCount += 1
     }
 
     /// Changes how far streams are; they only go forward.
     ///
     /// Complexity: O(k log n) for k changes that are accepted.
     mutating func changeStreams(_ body: (inout StreamRow) -> Void) {
+        if isFrozen { return }
         let former = streams.accepted
         body(&streams)
+        image?.changeCount += 1
         if streams.accepted <= former { return }
         for entry in untold.entries(above: former) {
             if entry.number > streams.accepted { break }
@@ -246,7 +260,9 @@ package struct SyncState: Sendable {
 
     /// Changes what is known about one zone; zones change in no other way.
     mutating func changeZone(_ number: ZoneNumber, _ body: (inout ZoneState) -> Void) {
+        if isFrozen { return }
         image?.zones.append(number)
+        image?.changeCount += 1
         var zone = zone(number)
         body(&zone)
         zones[number] = zone
@@ -260,14 +276,33 @@ package struct SyncState: Sendable {
     /// Notes that a row says that a record is gone.
     mutating func noteGone() { hasGoneRecords = true }
 
-    mutating func keep(_ note: SyncNote) {
+    package mutating func keep(_ note: SyncNote) {
+        if isFrozen { return }
         notes.append(note)
         image?.noteCount += 1
+        image?.changeCount += 1
         if notes.count > Self.maximumNotes * 2 { notes.removeFirst(notes.count - Self.maximumNotes) }
     }
+
+    // MARK: Recording changes
 
     /// Starts recording what changes.
     mutating func beginImage() {
         image = StateImage(summary: summary, streams: streams)
+    }
+
+    /// Notes that what changes must be flushed, since neither the cloud nor a stream would repeat it.
+    ///
+    /// Everything else is flushed with a later turn, or when no work is left.
+    mutating func promise() {
+        if !isFrozen { image?.mustFlush = true }
+    }
+
+    /// Gives the rows that store what a closure changes.
+    package mutating func recording(_ body: (inout SyncState) -> Void) -> StateRows {
+        beginImage()
+        body(&self)
+        defer { image = nil }
+        return changedRows
     }
 }

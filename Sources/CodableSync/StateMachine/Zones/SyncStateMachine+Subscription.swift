@@ -38,7 +38,7 @@ extension SyncStateMachine {
 
     private mutating func noteSubscribed() {
         subscription.checkedAt = context.now.monotonic
-        if !state.zone(zone.number).isSubscribed { context.append([.zones(.subscribed(zone.number))]) }
+        if !state.zone(zone.number).isSubscribed { context.state.noteSubscribed(to: zone.number) }
         context.waits[.subscription].succeed()
         subscription.hasToldOfFailure = false
     }

@@ -21,13 +21,13 @@ extension SyncStateMachine {
         if let error { return failZone(error) }
         wantFetch()
         // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
-        let position: [ZoneEntry] = state.summary.databaseToken == nil ? [] : [.databaseToken(nil)]
-        storeZone(position + [.ready(zone.number)])
+        if state.summary.databaseToken != nil { context.state.setDatabaseToken(nil) }
+        context.state.noteReady(zone.number)
+        resetZoneBackoff()
         context.emit(.zoneReady)
     }
 
-    private mutating func storeZone(_ entries: [ZoneEntry]) {
-        context.append(entries.map { .zones($0) })
+    private mutating func resetZoneBackoff() {
         if zone.losses <= ZoneProgress.maximumLosses { context.waits[.zone].resetBackoff() }
     }
 
@@ -163,7 +163,9 @@ extension SyncStateMachine {
 
     /// Stores the position in the feed before any record of the zone becomes known.
     private mutating func beginFeed(at token: ChangeToken?) {
-        if let token { storeZone([.databaseToken(token)]) } else { zone.hasNoFeed = true }
+        guard let token else { return zone.hasNoFeed = true }
+        context.state.setDatabaseToken(token)
+        resetZoneBackoff()
     }
 
     /// Whether a known version is missing from the held page; otherwise the loss is older than everything
@@ -186,7 +188,7 @@ extension SyncStateMachine {
 
     /// Keeps known records: no zone of this name was lost, so the held response is from the known zone.
     private mutating func keepZone(_ token: ChangeToken?) {
-        if let token, token != state.summary.databaseToken { context.append([.zones(.databaseToken(token))]) }
+        if let token, token != state.summary.databaseToken { context.state.setDatabaseToken(token) }
         endZoneDoubt()
     }
 
@@ -202,14 +204,11 @@ extension SyncStateMachine {
         zone.held = nil
         ignoreResponsesAboutRecords()
         lookingUp.forgetAll()
-        let message = "\(SyncEvent.zoneLost(reason))"
-        context.append(
-            [
-                .zones(.databaseToken(position)), .zones(.lost(zone.number, reason)),
-                context.note(.zoneLost, nil, message),
-            ],
-            by: .zone
-        )
+        context.began(.zone)
+        context.state.setDatabaseToken(position)
+        context.state.lose(zone.number, reason)
+        context.emit(.zoneLost(reason))
+        context.note(.zoneLost, nil, "\(SyncEvent.zoneLost(reason))")
         endZoneDoubt()
         endSubscription()
         fetching.isWanted = true

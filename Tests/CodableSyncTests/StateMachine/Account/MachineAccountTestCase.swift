@@ -10,7 +10,7 @@ class MachineAccountTestCase: MachineTestCase {
         return machine.run(.account(.checked(request, .success(.init(status: status, userRecordName: user)))))
     }
 
-    func state(of user: String, _ entries: JournalEntry...) -> SyncState {
+    func state(of user: String, _ entries: StateChange...) -> SyncState {
         var state = SyncState()
         for entry in [.claimed(by: user)] + entries { state.apply(entry) }
         return state

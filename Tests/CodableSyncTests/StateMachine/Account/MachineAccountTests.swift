@@ -12,7 +12,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .available, userRecordName: "alice")
         let actions = machine.run(.account(.checked(request, .success(found))))
-        XCTAssertEqual(actions.entries, [.claimed(by: "alice")])
+        XCTAssertEqual(machine.state.summary.user, "alice")
         guard case .store? = actions.first else { return XCTFail("\(actions)") }
         XCTAssertEqual(actions.requests, ["saveZone"])
         XCTAssertEqual(actions.events, [.accountChanged(from: nil, to: "alice")])
@@ -85,12 +85,12 @@ final class MachineAccountTests: MachineAccountTestCase {
         for status in [AccountStatus.temporarilyUnavailable, .restricted, .couldNotDetermine] {
             machine.run(.signal(.accountChanged))
             let actions = answer(status)
-            XCTAssertEqual(actions.entries, [], status.rawValue)
+            XCTAssertEqual(actions.lines, [], status.rawValue)
             XCTAssertEqual(actions.events, [], status.rawValue)
         }
         machine.run(.signal(.accountChanged))
         let actions = answer(.noAccount)
-        XCTAssertEqual(actions.entries, [.signedOut(removing: false)])
+        XCTAssertEqual(machine.state.summary.signOut, .kept)
         XCTAssertEqual(actions.events, [.accountChanged(from: "alice", to: nil)])
         // The event is sent once, no matter how often the account is checked.
         machine.run(.signal(.accountChanged))
@@ -110,7 +110,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         }
 
         let asked = machine.run(.account(.checked(request, .success(found))))
-        XCTAssertEqual(asked.entries, [.signedOut(removing: true)])
+        XCTAssertEqual(asked.lines.first?.summary?.signOut, .removed)
         guard case .store? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(asked.filter(told.contains), told)
     }
@@ -126,7 +126,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertTrue(failed.contains(.report(.account(.noAccount))))
         XCTAssertTrue(failed.contains(.report(.status(.paused(.account(.noAccount))))))
         XCTAssertEqual(machine.fireNext().requests, ["checkAccount"])
-        XCTAssertEqual(answer(.noAccount).entries, [.signedOut(removing: true)])
+        XCTAssertEqual(answer(.noAccount).lines.first?.summary?.signOut, .removed)
     }
 
     /// A sign-out that keeps everything removes no version.
@@ -156,7 +156,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.calls(.start))
         machine.run(.signal(.accountChanged))
         let actions = answer(.noAccount)
-        XCTAssertEqual(actions.entries.first, .signedOut(removing: true))
+        XCTAssertEqual(actions.lines.first?.summary?.signOut, .removed)
         XCTAssertEqual(machine.state.sortedNames, ["deleted", "edited", "new"])
         XCTAssertEqual(machine.state["edited"]?.pending?.base, 2)
         XCTAssertEqual(machine.state["edited"]?.known?.handle, 2)
@@ -180,7 +180,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").delivered, [item("A", updated: 1)])
         machine.run(.signal(.accountChanged))
         _ = answer(.noAccount)
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).lines, [])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).marks, [.replayed])
         machine.run(.delivery(.streamRequested(1)))
         machine.run(.signal(.accountChanged))
@@ -210,7 +210,7 @@ final class MachineAccountTests: MachineAccountTestCase {
     func testRemovalKeepsRecordsOfAnUnansweredPurge() {
         machine = purged { $0.removesOnSignOut = true }
         machine.run(.signal(.accountChanged))
-        XCTAssertEqual(answer(.noAccount).entries.first, .signedOut(removing: true))
+        XCTAssertEqual(answer(.noAccount).lines.first?.summary?.signOut, .removed)
         XCTAssertEqual(machine.state.sortedNames, ["A", "B"])
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "alice")

@@ -39,10 +39,11 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine = .synced { $0.removesOnSignOut = true }
         machine.know("A", 1)
         machine.run(.signal(.accountChanged))
-        XCTAssertEqual(answer(.available, "bob").entries, [])
+        XCTAssertEqual(answer(.available, "bob").lines, [])
         XCTAssertEqual(machine.state.sortedNames, ["A"])
-        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).entries, [.signedOut(removing: true)])
-        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).entries, [], "only once")
+        let removal = machine.run(.account(.formerCallsEnded))
+        XCTAssertEqual(removal.lines.first?.summary?.signOut, .removed)
+        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).lines, [], "only once")
         XCTAssertEqual(machine.state.sortedNames, [])
     }
 
@@ -50,7 +51,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.know("A", 1)
         machine.run(.signal(.accountChanged))
         _ = answer(.available, "bob")
-        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).entries, [])
+        XCTAssertEqual(machine.run(.account(.formerCallsEnded)).lines, [])
     }
 
     /// With removal on sign-out, a switch removes the user's records even if the other state cannot be
@@ -63,7 +64,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         _ = answer(.available, "bob")
         machine.run(.account(.formerCallsEnded))
         machine.run(.account(.switchFailed(.storageFailed("no"))))
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).lines, [])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).marks, [.replayed])
         machine.run(.delivery(.streamRequested(1)))
         machine.run(.signal(.accountChanged))
@@ -134,7 +135,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         _ = answer(.available, "bob")
         let alice = machine.state
         machine.switchUser(state: state(of: "bob"), from: "alice")
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).lines, [])
         _ = answer(.available, "alice")
         XCTAssertEqual(machine.switchTo, "alice")
         XCTAssertEqual(machine.switchUser(state: alice, from: "bob").marks, [], "the loop is at bob's reset")

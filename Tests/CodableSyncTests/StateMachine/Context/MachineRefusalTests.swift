@@ -11,7 +11,7 @@ final class MachineRefusalTests: MachineTestCase {
 
     private func makePurged() -> MachineHarness {
         var state = SyncState()
-        for entry in [.claimed(by: "alice"), .zoneReady, .zoneLost(.purged)] as [JournalEntry] {
+        for entry in [.claimed(by: "alice"), .zoneReady, .zoneLost(.purged)] as [StateChange] {
             state.apply(entry)
         }
         var harness = MachineHarness(state: state)

@@ -18,10 +18,8 @@ final class MachineCrashTests: MachineTestCase {
     func testAnElementIsNotedBeforeItIsDelivered() {
         machine.fetch([.init("A", 1), .init("B", 2)], token: "1")
         let asked = machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(
-            asked.entries,
-            [.delivering(.followed), .held(["A", "B"], replay: .everything(after: nil))]
-        )
+        XCTAssertEqual(asked.lines.first?.summary?.isFollowed, true)
+        XCTAssertEqual(asked.lines.last, .streams(.held(["A", "B"], replay: .everything(after: nil))))
         guard case .store? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(asked.deliveries, [[item("A", updated: 1), item("B", updated: 2)]])
     }
@@ -79,7 +77,7 @@ final class MachineCrashTests: MachineTestCase {
         machine.run(.delivery(.streamEnded(1)))
         XCTAssertFalse(machine.state.streams.holdsNothing)
         var state = machine.state
-        state.apply(.account(.signedOut(removing: true)))
+        state.apply(.signedOut(removing: true))
         XCTAssertTrue(DeliveryTrouble(state).suspects.isEmpty)
     }
 

@@ -165,7 +165,7 @@ final class MachineLiveTests: MachineTestCase {
         machine.know("A", 1)
         request()
         let asked = machine.run(.delivery(.streamRequested(live, .live)))
-        XCTAssertEqual(asked.entries, [.held(["A"], by: live)])
+        XCTAssertEqual(asked.lines, [.streams(.held(["A"], by: live))])
         guard case .store? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(asked.delivered, [item("A", updated: 1)])
         request()

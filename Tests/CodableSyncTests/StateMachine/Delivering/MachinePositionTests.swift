@@ -85,12 +85,12 @@ final class MachinePositionTests: MachineTestCase {
     func testADeletionUnderAVersionThatIsTooNewIsTold() {
         var state = SyncState()
         state.apply(.registered(1, "Z"))
-        let entries: [JournalEntry] = [
-            .delivering(.followed), .fetched(name: "A", KnownVersion(1)), .held([], accepted: 1),
+        let entries: [StateChange] = [
+            .followed, .fetched(name: "A", KnownVersion(1)), .held([], accepted: 1),
             .fetchedDeletion(name: "A"), .fetched(name: "A", KnownVersion(3, schema: 2)),
         ]
         for entry in entries { state.apply(entry) }
-        for end in [JournalEntry.fetchedDeletion(name: "A"), .zoneLost(.deleted)] {
+        for end in [StateChange.fetchedDeletion(name: "A"), .zoneLost(.deleted)] {
             var ended = state
             ended.apply(end)
             XCTAssertEqual(ended.undelivered("A"), .deleted, "\(end)")

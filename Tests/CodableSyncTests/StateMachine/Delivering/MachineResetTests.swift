@@ -27,7 +27,7 @@ final class MachineResetTests: MachineAccountTestCase {
         state(
             of: user,
             .zoneReady,
-            .delivering(.followed),
+            .followed,
             .fetched(name: name, KnownVersion(50)),
             .held([], accepted: 1)
         )
@@ -47,7 +47,7 @@ final class MachineResetTests: MachineAccountTestCase {
         saveAll(from: 3)
         let first = request()
         XCTAssertEqual(first.marks, [])
-        XCTAssertEqual(first.entries.first, .delivering(.followed))
+        XCTAssertEqual(first.lines.first?.summary?.isFollowed, true)
         XCTAssertEqual(first.delivered, [item("A", updated: 1), item("B", updated: 3)])
         XCTAssertEqual(request().delivered, [])
     }
@@ -83,7 +83,7 @@ final class MachineResetTests: MachineAccountTestCase {
         machine.feed(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.failNextCommit().delivered, [item("A", updated: 1)], "the disk is full")
         XCTAssertFalse(machine.state.summary.isFollowed)
-        XCTAssertEqual(machine.fireNext { $0 == .storeAgain }.entries.first, .delivering(.followed))
+        machine.fireNext { $0 == .storeAgain }
         XCTAssertTrue(machine.state.summary.isFollowed)
     }
 
@@ -156,7 +156,7 @@ final class MachineResetTests: MachineAccountTestCase {
         XCTAssertEqual(drain(), [])
         var bob = followed("bob", "B")
         let edit = LocalChange(kind: .save(60, size: 1), edited: nil, base: 50)
-        for entry in [JournalEntry.queued(name: "B", edit), .delivering(.startedOver)] { bob.apply(entry) }
+        for entry in [StateChange.queued(name: "B", edit), .startedOver] { bob.apply(entry) }
         switchToBob(bob)
         XCTAssertEqual(request().delivered, [item("B", updated: 60)])
         XCTAssertEqual(request().marks, [.replayed])

@@ -30,7 +30,7 @@ final class MachineStreamTests: MachineTestCase {
     func testEndingAStreamDoesNotAcceptItsElement() {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(machine.run(.delivery(.streamEnded(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamEnded(1))).lines, [])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [item("A", updated: 1)])
     }
 
@@ -121,9 +121,9 @@ final class MachineStreamTests: MachineTestCase {
         machine.run(.delivery(.streamRequested(1)))
         machine.run(.delivery(.streamRequested(2)))
         XCTAssertEqual(machine.fetch([.init("A", 1)], token: "1").deliveries.count, 2)
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [.held(["A"], by: 2)])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).lines, [.streams(.held(["A"], by: 2))])
         XCTAssertNotNil(machine.state.undelivered("A"))
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).entries.count, 1)
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).lines.count, 1)
         XCTAssertNil(machine.state.undelivered("A"))
     }
 

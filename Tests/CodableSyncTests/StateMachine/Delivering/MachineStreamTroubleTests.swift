@@ -28,8 +28,8 @@ final class MachineStreamTroubleTests: MachineTestCase {
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).deliveries.count, 1)
         XCTAssertEqual(machine.state.untoldCount, 2)
         machine.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
-        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).entries, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).lines, [])
+        XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).lines, [])
     }
 
     // G5
@@ -37,7 +37,7 @@ final class MachineStreamTroubleTests: MachineTestCase {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.run(.delivery(.streamEnded(7))), [])
-        XCTAssertEqual(machine.run(undecodable(7, "A")).entries, [])
+        XCTAssertEqual(machine.run(undecodable(7, "A")).lines, [])
         XCTAssertEqual(machine.run(undecodable(1, "B", isEmpty: false)).events, [])
         machine.run(.delivery(.streamEnded(1)))
         XCTAssertEqual(machine.run(.delivery(.streamEnded(1))), [])

@@ -30,13 +30,9 @@ final class MachineFetchingTests: MachineTestCase {
         var page = FetchedPage(token: .init("1"), moreComing: true)
         page.records = [.init("A", 1), .init("B", 2)]
         let actions = machine.run(.records(.fetched(request.id, .success(page))))
-        XCTAssertEqual(
-            Array(actions.entries.prefix(3)),
-            [
-                .fetched(name: "A", KnownVersion(1)), .fetched(name: "B", KnownVersion(2)),
-                .page(token: .init("1"), isComplete: false),
-            ]
-        )
+        XCTAssertEqual(actions.lines.compactMap(\.recordName), ["A", "B"])
+        XCTAssertEqual(actions.lines.compactMap(\.record?.known), [KnownVersion(1), KnownVersion(2)])
+        XCTAssertEqual(actions.lines.compactMap(\.zone?.token), [ChangeToken("1")])
         guard case .store? = actions.first else { return XCTFail("\(actions)") }
         XCTAssertEqual(actions.requests, ["fetch 1"])
     }
@@ -171,10 +167,8 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true).delivered, [])
         XCTAssertEqual(machine.state.knownCount, 3)
         let last = machine.answerFetch([.init("D", 4)], token: "n2")
-        XCTAssertEqual(
-            last.entries.filter { if case .fetching(.deletionFetched) = $0 { true } else { false } }.count,
-            2
-        )
+        XCTAssertEqual(Set(last.lines.compactMap(\.recordName)), ["B", "C", "D"])
+        XCTAssertEqual(machine.state.knownCount, 2)
         XCTAssertEqual(last.delivered, [item("D", updated: 4)])
         XCTAssertEqual(machine.run(.delivery(.streamRequested(1))).delivered, [item(deleted: "B")])
         XCTAssertEqual(last.conflicts.map(\.name), ["C"])
@@ -190,10 +184,8 @@ final class MachineFetchingTests: MachineTestCase {
         let again = machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
         XCTAssertEqual(again.requests, ["fetch -"])
         let last = machine.answerFetch([.init("B", 2)], token: "n2")
-        XCTAssertEqual(
-            last.entries.first { if case .fetching(.deletionFetched) = $0 { true } else { false } },
-            .fetchedDeletion(name: "A")
-        )
+        XCTAssertTrue(last.lines.contains { $0.recordName == "A" })
+        XCTAssertNil(machine.state["A"]?.known)
         XCTAssertNotNil(machine.state["B"]?.known)
     }
 

@@ -55,7 +55,7 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         fetchNewer("X", 5)
         machine.run(.delivery(.streamEnded(1)))
         var state = machine.state
-        state.apply(.delivering(.startedOver))
+        state.apply(.startedOver)
         machine = MachineHarness(state: state)
         machine.run(.delivery(.streamRequested(3)))
         let told = machine.run(.delivery(.streamRequested(3))).delivered
@@ -83,7 +83,7 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         fetchNewer()
         fetchNewer("X", 5)
         var replayed = SyncState()
-        for entry in machine.journal { replayed.apply(entry) }
+        for row in machine.rows { replayed.apply(row: row) }
         XCTAssertEqual(replayed.records, machine.state.records)
         var snapshot = SyncState()
         snapshot.apply(.summary(machine.state.summary))
@@ -159,13 +159,12 @@ final class MachineTooNewTests: MachineTooNewTestCase {
     func testAnUploadIsDurableAndParkedInOneBatch() {
         fetchNewer()
         let actions = machine.upload("A", 10)
-        let entries = machine.journal.suffix(3)
-        XCTAssertTrue(entries.contains { if case .calls(.queued) = $0 { true } else { false } })
-        XCTAssertTrue(entries.contains { if case .sending(.parked) = $0 { true } else { false } })
-        let batches = actions.compactMap { action -> [JournalEntry]? in
-            if case .store(let changes) = action { changes.entries } else { nil }
+        let batches = actions.compactMap { action -> [StateRow]? in
+            if case .store(let changes) = action { changes.rows.rows } else { nil }
         }
-        XCTAssertEqual(batches.first?.count, 3, "edit, reason and note are stored together")
+        XCTAssertEqual(batches.first?.count, 2, "the edit with its reason, and the note, are stored together")
+        XCTAssertEqual(batches.first?.first?.record?.pending?.handle, 10)
+        XCTAssertNotNil(batches.first?.first?.record?.pending?.parked)
         XCTAssertEqual(actions.answers, [.done])
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(record?.pending?.base, 1)

@@ -211,7 +211,7 @@ final class ContestedFieldTests: XCTestCase {
 
     func testUnsentContentsAreNotServerVersions() {
         var state = SyncState()
-        for entry: JournalEntry in [
+        for entry: StateChange in [
             .queued(
                 name: "A",
                 LocalChange(kind: .save(ContentHandle(2), size: 1), edited: lateDate, base: nil)
@@ -235,7 +235,7 @@ final class ContestedFieldTests: XCTestCase {
             record.sent = [SentVersion(handle: ContentHandle(5), base: nil)]
         }
         let version = KnownVersion(changeTag: "2", handle: ContentHandle(7), hash: 2, modified: nil)
-        state.apply(.sending(.saved(state.key("A"), type: nil, sent: ContentHandle(5), version)))
+        state.apply(.saved(state.key("A"), sent: ContentHandle(5), version))
         XCTAssertEqual(state["A"]?.pending?.base, version.handle)
         XCTAssertEqual(state["A"]?.pending?.on.sides, [side])
         XCTAssertEqual(state["A"]?.isInConflict, true)

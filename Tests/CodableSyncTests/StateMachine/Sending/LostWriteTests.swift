@@ -7,11 +7,11 @@ final class LostWriteTests: XCTestCase {
     private func state(resolvedAgainst server: KnownVersion) -> SyncState {
         let base = KnownVersion(changeTag: "t1", handle: ContentHandle(1), hash: 1, modified: nil)
         var state = SyncState()
-        state.apply(.delivering(.followed))
+        state.apply(.followed)
         state.apply(.fetched(name: "A", base))
         let edit = LocalChange(kind: .save(ContentHandle(2), size: 1), edited: nil, base: base.handle)
         state.apply(.queued(name: "A", edit))
-        state.apply(.sendBegan([SentContents(name: "A", handle: ContentHandle(2))]))
+        state.apply(.sendBegan([SendItem(name: "A", handle: ContentHandle(2))]))
         // A newer edit, made without having seen the version that the request is based on.
         let newer = LocalChange(kind: .save(ContentHandle(3), size: 1), edited: nil, base: nil)
         state.apply(.queued(name: "A", newer))
@@ -59,7 +59,7 @@ final class LostWriteTests: XCTestCase {
         state.apply(.fetched(name: "A", KnownVersion(1)))
         for handle in [nil, 2, nil] as [UInt64?] {
             state.apply(.queued(name: "A", handle.map { edit($0) } ?? deletion))
-            state.apply(.sendBegan([SentContents(name: "A", handle: handle.map { ContentHandle($0) })]))
+            state.apply(.sendBegan([SendItem(name: "A", handle: handle.map { ContentHandle($0) })]))
         }
         state.apply(.queued(name: "A", edit(3)))
         state.apply(.saved(name: "A", sent: 2, KnownVersion(4)))
@@ -71,7 +71,7 @@ final class LostWriteTests: XCTestCase {
         state.apply(.fetched(name: "A", KnownVersion(1)))
         for handle in [nil, 2] as [UInt64?] {
             state.apply(.queued(name: "A", handle.map { edit($0) } ?? deletion))
-            state.apply(.sendBegan([SentContents(name: "A", handle: handle.map { ContentHandle($0) })]))
+            state.apply(.sendBegan([SendItem(name: "A", handle: handle.map { ContentHandle($0) })]))
         }
         state.apply(.saved(name: "A", sent: 2, KnownVersion(4)))
         XCTAssertEqual(state["A"]?.isDeletionSent, false)
@@ -82,7 +82,7 @@ final class LostWriteTests: XCTestCase {
         var state = SyncState()
         state.apply(.fetched(name: "A", KnownVersion(1)))
         state.apply(.queued(name: "A", deletion))
-        state.apply(.sendBegan([SentContents(name: "A", handle: nil)]))
+        state.apply(.sendBegan([SendItem(name: "A", handle: nil)]))
         state.apply(.parked(name: "A", ParkReason(kind: .refused, message: "")))
         state.apply(.queued(name: "A", edit(2, base: state["A"]?.known?.handle)))
         XCTAssertEqual(state["A"]?.isOwnDeletion, false)

@@ -13,20 +13,19 @@ final class MachineQueueTests: MachineTestCase {
         let account = harness.run(.account(.checked(harness.setupRequest ?? 0, .success(confirmed))))
         XCTAssertEqual(account.requests, ["saveZone"])
         let zone = harness.run(.zone(.saved(harness.setupRequest ?? 0, nil)))
-        XCTAssertEqual(zone.entries, [.zoneReady])
+        XCTAssertEqual(zone.lines.map(\.zone?.stage), [.ready])
         XCTAssertEqual(zone.requests, ["subscribe", "fetch -"])
-        XCTAssertEqual(harness.run(.subscribed(harness.setupRequest ?? 0, nil)).entries, [.subscribed])
+        let subscribed = harness.run(.subscribed(harness.setupRequest ?? 0, nil))
+        XCTAssertEqual(subscribed.lines.map(\.zone?.isSubscribed), [true])
         XCTAssertEqual(harness.answerFetch(token: "0").requests, [])
         XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
         harness.run(.delivery(.streamRequested(1)))
         let saved = harness.answerSend { _ in .saved(KnownVersion(2)) }
-        XCTAssertEqual(
-            saved.entries,
-            [.saved(name: "A", sent: 1, KnownVersion(2)), .held(["A"], replay: nil)]
-        )
+        XCTAssertEqual(saved.lines.compactMap(\.record?.known), [KnownVersion(2)])
+        XCTAssertEqual(saved.lines.last, .streams(.held(["A"], replay: nil)))
         XCTAssertEqual(saved.delivered, [item("A", saved: 2)])
         let accepted = harness.run(.delivery(.streamRequested(1)))
-        XCTAssertEqual(accepted.entries, [.held([], accepted: 1)])
+        XCTAssertEqual(accepted.lines, [.streams(.held([], accepted: 1))])
         XCTAssertNil(harness.state.undelivered("A"))
         XCTAssertEqual(harness.state.pendingCount, 0)
         XCTAssertEqual(harness.faults, [])
@@ -203,7 +202,7 @@ final class MachineQueueTests: MachineTestCase {
     func testEmptyCallReturnsImmediately() {
         let actions = machine.run(.calls(.enqueue(machine.newCall(), [])))
         XCTAssertEqual(actions.answers, [.done])
-        XCTAssertEqual(actions.entries, [])
+        XCTAssertEqual(actions.lines, [])
     }
 
     /// LQ-12.
@@ -260,7 +259,7 @@ final class MachineQueueTests: MachineTestCase {
         XCTAssertEqual(machine.state["C"]?.pending?.handle, 2)
         XCTAssertEqual(saveAll(from: 10).requests, ["send B=7@-"])
         let second = machine.run(.calls(.enqueue(machine.newCall(), changes, partOf: models)))
-        XCTAssertEqual(second.entries, [])
+        XCTAssertEqual(second.lines, [])
         XCTAssertEqual(second.answers, [.done])
     }
 

@@ -8,12 +8,12 @@ final class MachineZonesTests: XCTestCase {
     private let own = RecordKey(zone: .first, name: "A")
     private let other = RecordKey(zone: ZoneNumber(2), name: "A")
 
-    private func state(_ more: JournalEntry...) -> SyncState {
-        let entries: [JournalEntry] = [
-            .registered(1, "Z"), .registered(2, "Y"), .zoneReady, .zones(.ready(ZoneNumber(2))),
-            .delivering(.followed),
-            .fetching(.fetched(own, type: "T", KnownVersion(1))),
-            .fetching(.fetched(other, type: "T", KnownVersion(2))),
+    private func state(_ more: StateChange...) -> SyncState {
+        let entries: [StateChange] = [
+            .registered(1, "Z"), .registered(2, "Y"), .zoneReady, .ready(ZoneNumber(2)),
+            .followed,
+            .fetched(own, type: "T", KnownVersion(1)),
+            .fetched(other, type: "T", KnownVersion(2)),
         ]
         var state = SyncState()
         for entry in entries + more { state.apply(entry) }
@@ -53,7 +53,7 @@ final class MachineZonesTests: XCTestCase {
 
     func testARecordThatMayHaveCrashedTheAppIsOfOneZone() {
         var machine = MachineHarness(
-            state: state(.delivering(.streams(StreamRow(elements: [], suspects: [other]))))
+            state: state(.streams(StreamRow(elements: [], suspects: [other])))
         )
         machine.run(.delivery(.streamRequested(8, .live)))
         XCTAssertEqual(machine.run(.delivery(.streamRequested(8, .live))).delivered, [updates[0]])
@@ -65,8 +65,8 @@ final class MachineZonesTests: XCTestCase {
 
     func testPendingChangesAreListedForEachZone() {
         let state = state(
-            .calls(.queued(other, type: "T", edit(4, base: 2))),
-            .calls(.queued(own, type: "T", edit(3, base: 1)))
+            .queued(other, type: "T", edit(4, base: 2)),
+            .queued(own, type: "T", edit(3, base: 1))
         )
         XCTAssertEqual(state.pendingKeys, [other, own])
         XCTAssertEqual(state.pendingKeys.map { state[$0]?.pending?.handle }, [4, 3])
@@ -78,10 +78,10 @@ final class MachineZonesTests: XCTestCase {
         let reason = ParkReason(kind: .refused, message: "x")
         var machine = MachineHarness(
             state: state(
-                .calls(.queued(own, type: "T", edit(3, base: 1))),
-                .calls(.queued(other, type: "T", edit(4, base: 2))),
-                .sending(.parked(own, reason)),
-                .sending(.parked(other, reason))
+                .queued(own, type: "T", edit(3, base: 1)),
+                .queued(other, type: "T", edit(4, base: 2)),
+                .parked(own, reason),
+                .parked(other, reason)
             )
         )
         let parked = machine.state[other]
@@ -100,11 +100,11 @@ final class MachineZonesTests: XCTestCase {
     // MARK: Tables of the rooms
 
     func testALookUpIsOfOneRecord() {
-        var state = state(.fetching(.lookUpNeeded(ZoneNumber(2), ["A"])))
+        var state = state(.lookUpNeeded(ZoneNumber(2), ["A"]))
         XCTAssertEqual(Array(state.lookUpQueue.keys), [other])
-        state.apply(.fetching(.fetched(own, type: "T", KnownVersion(5))))
+        state.apply(.fetched(own, type: "T", KnownVersion(5)))
         XCTAssertEqual(Array(state.lookUpQueue.keys), [other])
-        state.apply(.fetching(.fetched(other, type: "T", KnownVersion(6))))
+        state.apply(.fetched(other, type: "T", KnownVersion(6)))
         XCTAssertEqual(Array(state.lookUpQueue.keys), [])
     }
 

@@ -15,15 +15,15 @@ final class RecordTypeIndexTests: XCTestCase {
 
     func testReadsByTypeFindTheRecordsOfThatType() {
         var state = SyncState()
-        state.apply(.calls(.queued("b", type: place, change(1))))
-        state.apply(.fetching(.fetched("a", type: place, KnownVersion(2))))
+        state.apply(.queued("b", type: place, change(1)))
+        state.apply(.fetched("a", type: place, KnownVersion(2)))
         XCTAssertEqual(state.sortedNames(of: "Place"), ["a", "b"])
         XCTAssertEqual(state.sortedNames(of: "Tour"), [])
-        state.apply(.calls(.queued("c", type: tour, change(3))))
+        state.apply(.queued("c", type: tour, change(3)))
         XCTAssertEqual(state.sortedNames(of: "Place"), ["a", "b"])
         XCTAssertEqual(state.sortedNames(of: "Tour"), ["c"])
-        state.apply(.calls(.discarded("c")))
-        state.apply(.calls(.queued("d", type: place, change(4))))
+        state.apply(.discarded("c"))
+        state.apply(.queued("d", type: place, change(4)))
         XCTAssertEqual(state.sortedNames(of: "Place"), ["a", "b", "d"])
         XCTAssertEqual(state.brokenInvariants(), [])
     }
@@ -32,27 +32,20 @@ final class RecordTypeIndexTests: XCTestCase {
     func testARecordWithoutATypeIsInNoIndex() {
         var state = SyncState()
         state.apply(.lookUpNeeded(["a"]))
-        state.apply(.fetching(.fetched("b", type: place, KnownVersion(1))))
+        state.apply(.fetched("b", type: place, KnownVersion(1)))
         XCTAssertEqual(state.sortedNames(of: "Place"), ["b"])
         XCTAssertNil(state.recordType(of: "a"))
-        state.apply(.fetching(.fetched("a", type: tour, KnownVersion(2))))
+        state.apply(.fetched("a", type: tour, KnownVersion(2)))
         XCTAssertEqual(state.sortedNames(of: "Tour"), ["a"])
     }
 
-    /// The line with the edit may be lost to damage.
-    func testAConfirmationGivesTheTypeAgain() {
-        var state = SyncState()
-        state.apply(.saved(name: "a", sent: 1, KnownVersion(2)))
-        XCTAssertEqual(state.sortedNames(of: testType.text), ["a"])
-    }
-
     func testTheIndexAgreesAfterEveryKindOfEntryAndItsUndo() {
-        let prefixes: [[JournalEntry]] = [
-            [], [.calls(.queued("A", type: place, change(40))), .fetched(name: "B", KnownVersion(41))],
-            [.fetched(name: "A", KnownVersion(42)), .calls(.queued("C", type: tour, change(43)))],
+        let prefixes: [[StateChange]] = [
+            [], [.queued("A", type: place, change(40)), .fetched(name: "B", KnownVersion(41))],
+            [.fetched(name: "A", KnownVersion(42)), .queued("C", type: tour, change(43))],
         ]
         for prefix in prefixes {
-            for entry in JournalSamples.entries where !entry.isSampleWithoutSense {
+            for entry in JournalSamples.entries {
                 var state = SyncState()
                 for before in prefix { state.apply(before) }
                 let former = state
@@ -76,19 +69,12 @@ final class RecordTypeIndexTests: XCTestCase {
         for number in 0..<5000 {
             let type = number % 100 == 0 ? tour : place
             state.apply(
-                .fetching(.fetched(RecordKey("n\(number)"), type: type, KnownVersion(UInt64(number) + 1)))
+                .fetched(RecordKey("n\(number)"), type: type, KnownVersion(UInt64(number) + 1))
             )
         }
         XCTAssertTrue(state.types.isDivided)
         XCTAssertEqual(state.sortedKeys(of: tour).count, 50)
         XCTAssertEqual(state.sortedKeys(of: place).count, 4950)
-    }
-}
-
-extension JournalEntry {
-    /// A sample of a record's state that no engine makes, with every part present at once.
-    fileprivate var isSampleWithoutSense: Bool {
-        if case .row(.record(_, nil, _)) = self { true } else { false }
     }
 }
 

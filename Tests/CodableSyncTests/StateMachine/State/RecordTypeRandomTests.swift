@@ -80,27 +80,27 @@ private struct TypeStory {
         switch pick(14) {
         case 0, 1:
             let change = LocalChange(kind: .save(handle(), size: 1), edited: nil, base: nil)
-            apply(.calls(.queued(key, type: type, change)), giving: type, to: key)
+            apply(.queued(key, type: type, change), giving: type, to: key)
         case 2:
             let change = LocalChange(kind: .delete, edited: nil, base: state[key]?.known?.handle)
-            apply(.calls(.queued(key, type: type, change)), giving: type, to: key)
-        case 3, 4, 5: apply(.fetching(.fetched(key, type: type, version())), giving: type, to: key)
-        case 6: apply(.fetching(.deletionFetched(key)))
-        case 7: apply(.fetching(.lookUpNeeded(key.zone, [key.name])))
+            apply(.queued(key, type: type, change), giving: type, to: key)
+        case 3, 4, 5: apply(.fetched(key, type: type, version()), giving: type, to: key)
+        case 6: apply(.deletionFetched(key))
+        case 7: apply(.lookUpNeeded(key.zone, [key.name]))
         case 8:
             let sent = state[key]?.pending?.handle ?? handle()
-            apply(.sending(.saved(key, type: given, sent: sent, version())), giving: given, to: key)
-        case 9: apply(.calls(.discarded(key)))
-        case 10: apply(.sending(.deletionConfirmed(key)))
+            apply(.saved(key, sent: sent, version()), to: key)
+        case 9: apply(.discarded(key))
+        case 10: apply(.deletionConfirmed(key))
         case 11: apply(.row(.record(key, type: given, RecordState())))
-        case 12: apply(pick(4) == 0 ? .signedOut(removing: true) : .zones(.lost(key.zone, .purged)))
+        case 12: apply(pick(4) == 0 ? .signedOut(removing: true) : .lost(key.zone, .purged))
         default:
-            apply(.zones(pick(2) == 0 ? .lost(key.zone, .deleted) : .purgeResolved(uploadAgain: false)))
+            apply((pick(2) == 0 ? .lost(key.zone, .deleted) : .purgeResolved(uploadAgain: false)))
         }
     }
 
     private mutating func apply(
-        _ entry: JournalEntry,
+        _ entry: StateChange,
         giving type: ExactName? = nil,
         to key: RecordKey? = nil
     ) {

@@ -21,8 +21,19 @@ extension MachineHarness {
         end(input)
         if before == nil { before = machine }
         inputs.append(input)
+        let former = state
         machine.handle(input, at: now)
+        checkEnds(since: former, input)
         machine.assertInvariants(after: input)
+    }
+
+    private mutating func checkEnds(since former: SyncState, _ input: SyncInput) {
+        for name in watched {
+            guard let change = former[name]?.pending, state[name]?.pending?.kind != change.kind else {
+                continue
+            }
+            if !input.mayEnd(change, of: name) { faults.append("\(input) ends the change of \(name)") }
+        }
     }
 
     /// Handles one input, and ends the turn.
@@ -60,14 +71,14 @@ extension MachineHarness {
     ) -> [SyncAction] {
         guard let before else { return [] }
         if changes.isEmpty { return commitNext() }
-        var stored: [JournalEntry] = []
+        var stored: [StateRow] = []
         machine = before
         let actions = machine.takeAgain(inputs, after: failure, at: now) { changes, _ in
             if isRefused(changes) { return failure }
-            stored += changes.entries
+            stored += changes.rows.rows
             return nil
         }
-        journal += stored
+        rows += stored
         return finish(actions)
     }
 

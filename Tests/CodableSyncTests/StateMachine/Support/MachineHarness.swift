@@ -15,8 +15,10 @@ struct MachineHarness {
     var before: SyncStateMachine?
     /// The inputs of the open turn.
     var inputs: [SyncInput] = []
-    /// All stored entries, in order.
-    var journal: [JournalEntry] = []
+    /// All stored rows, in order.
+    var rows: [StateRow] = []
+    /// The records whose changes may end in certain ways only.
+    var watched: [String] = []
     private(set) var open: [RequestID: String] = [:]
     private(set) var fetchRequest: (id: RequestID, since: ChangeToken?)?
     private(set) var sendRequest: (id: RequestID, items: [SendItem])?
@@ -181,7 +183,7 @@ struct MachineHarness {
 
     mutating func note(_ action: SyncAction) {
         switch action {
-        case .store(let changes): journal += changes.entries
+        case .store(let changes): rows += changes.rows.rows
         case .report: break
         case .request(let id, let request): note(request, id)
         case .reconcile(let items):
@@ -252,8 +254,12 @@ struct MachineHarness {
     private mutating func checkSend(_ items: [SendItem]) {
         if Set(items.map(\.name)).count != items.count { faults.append("a name twice in a request") }
         if items.isEmpty { faults.append("an empty request") }
-        let announced = items.map { SentContents(name: $0.name, handle: $0.handle) }
-        if !journal.contains(.sendBegan(announced)) { faults.append("sent before it is stored") }
+        for item in items {
+            let record = state[item.key]
+            let isNoted = item.handle.map { handle in record?.sent.contains { $0.handle == handle } == true }
+            if isNoted ?? (record?.isDeletionSent == true) { continue }
+            faults.append("\(item.name) is sent before that is stored")
+        }
     }
 
     private mutating func checkAnswer(_ call: CallID, _ answer: CallAnswer) {

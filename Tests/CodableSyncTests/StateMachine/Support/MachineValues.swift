@@ -72,10 +72,6 @@ extension [SyncAction] {
         }
     }
 
-    var entries: [JournalEntry] {
-        flatMap { if case .store(let changes) = $0 { changes.entries } else { [JournalEntry]() } }
-    }
-
     /// What the journal stores of these actions, in order.
     var lines: [StateRow] {
         flatMap { if case .store(let changes) = $0 { changes.rows.rows } else { [StateRow]() } }

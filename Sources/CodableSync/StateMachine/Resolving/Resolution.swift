@@ -2,12 +2,6 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Journal entries about conflicts.
-package enum ResolveEntry: Equatable, Sendable {
-    /// A conflict between exactly these two contents was resolved.
-    case resolved(RecordKey, client: ContentHandle, server: ContentHandle?, Resolution)
-}
-
 /// The result of reconciling an edit with the cloud's latest version.
 package enum Resolution: Equatable, Sendable {
     /// The cloud's version is this device's own or equals the edit; nothing is left to send.
@@ -25,26 +19,27 @@ package enum Resolution: Equatable, Sendable {
 }
 
 extension SyncState {
-    mutating func apply(resolving entry: ResolveEntry) {
-        switch entry {
-        case .resolved(let key, let client, let server, let resolution):
-            applyResolved(key, client: client, server: server, resolution)
-        }
-    }
-
-    private mutating func applyResolved(
+    /// Resolves a conflict between exactly these two contents.
+    ///
+    /// - Parameters:
+    ///   - key: The record.
+    ///   - client: The edit.
+    ///   - server: The cloud's latest version; `nil` if it has none.
+    ///   - resolution: The result.
+    package mutating func resolve(
         _ key: RecordKey,
         client: ContentHandle,
         server: ContentHandle?,
         _ resolution: Resolution
     ) {
+        promise()
         // The conflict no longer exists, because of a newer version or the loss of the zone.
         guard let record = records[key], record.isInConflict, record.known?.handle == server else { return }
         // The edit equals a version that a deletion in flight may have removed.
         let isDoubtful =
             record.isDeletionSent && !record.sent.contains { resolution == .confirmed($0.handle) }
         if case .confirmed(let sent) = resolution, !isDoubtful, let known = record.known {
-            return applySaved(key, nil, sent, known)
+            return confirm(sent, of: key, as: known)
         }
         // The edit has been replaced since; the conflict of the newer one is resolved again.
         guard record.pending?.handle == client else { return }

@@ -2,51 +2,10 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Journal entries about what the cloud returned: pages, look-ups, and versions in refused saves.
-package enum FetchEntry: Equatable, Sendable {
-    /// The cloud returned a version of a record.
-    case fetched(RecordKey, type: ExactName, KnownVersion)
-    /// The cloud no longer has a record.
-    case deletionFetched(RecordKey)
-    /// The feed reported changes to these records that could not be read; they must be looked up.
-    case lookUpNeeded(ZoneNumber, [ExactName])
-    /// The change token after a page, stored in one turn with the page's changes.
-    case page(ZoneNumber, token: ChangeToken, isComplete: Bool)
-    /// The zone's change token is gone, and a full listing begins.
-    case listingBegan(ZoneNumber)
-    /// A full listing contained these records unchanged.
-    case listed(ZoneNumber, [ExactName])
-    /// A fetch reached the end of the feed.
-    case completed(Date)
-    /// This version of the app can read other schema versions than the one before.
-    case readable(ReadableSchema)
-
-    /// Whether the cloud or the next opening would repeat it.
-    var isRepeatable: Bool {
-        switch self {
-        case .fetched, .deletionFetched, .lookUpNeeded, .page, .listed, .completed, .readable: true
-        // A call may wait for it.
-        case .listingBegan: false
-        }
-    }
-}
-
+/// What the cloud returns: pages, look-ups, and versions in refused saves. The cloud or the next opening repeats it.
 extension SyncState {
-    mutating func apply(fetching entry: FetchEntry) {
-        switch entry {
-        case .fetched(let key, let type, let version): applyFetched(key, type, version)
-        case .deletionFetched(let key): applyDeletionFetched(key)
-        case .lookUpNeeded(let zone, let names):
-            for name in names { change(RecordKey(zone: zone, name: name)) { $0.mustLookUp = true } }
-        case .page(let zone, let token, let isComplete): applyPage(zone, token, isComplete: isComplete)
-        case .listingBegan(let zone): applyListingBegan(zone)
-        case .listed(let zone, let names): applyListed(zone, names)
-        case .completed(let date): changeSummary { $0.lastFetch = date }
-        case .readable(let schema): applyReadable(schema)
-        }
-    }
-
-    private mutating func applyFetched(_ key: RecordKey, _ type: ExactName, _ version: KnownVersion) {
+    /// Notes a version of a record that the cloud returned.
+    package mutating func receive(_ key: RecordKey, of type: ExactName, _ version: KnownVersion) {
         let news = nextNews()
         let listing = zone(key.zone).listing
         let version = judged(version, of: type)
@@ -82,13 +41,14 @@ extension SyncState {
         }
     }
 
-    private mutating func applyDeletionFetched(_ key: RecordKey) {
+    /// Notes that the cloud no longer has a record.
+    package mutating func receiveDeletion(of key: RecordKey) {
         change(key) { $0.mustLookUp = false }
         guard let record = records[key] else { return }
         // An old deletion of a record that is about to be created does not matter.
         if record.known == nil, record.lost != nil || record.pending?.base == nil { return }
         // This device deleted the record, or wants to and another device did it first.
-        if record.isOwnDeletion { return applyDeletionConfirmed(key) }
+        if record.isOwnDeletion { return confirmDeletion(of: key) }
         let news = nextNews()
         change(key) { record in
             // A record that this app could never read was never shown.
@@ -107,17 +67,28 @@ extension SyncState {
         }
     }
 
+    /// Notes that the feed reported changes to these records that could not be read.
+    package mutating func noteUnread(_ keys: [RecordKey]) {
+        for key in keys { change(key) { $0.mustLookUp = true } }
+    }
+
+    /// Notes that a fetch has reached the end of the feed.
+    package mutating func endFetch(at date: Date) { changeSummary { $0.lastFetch = date } }
+
     // MARK: Listings
 
-    private mutating func applyListed(_ zone: ZoneNumber, _ names: [ExactName]) {
-        let listing = self.zone(zone).listing
-        for name in names {
-            let key = RecordKey(zone: zone, name: name)
-            if records[key] != nil { change(key) { $0.listing = listing } }
+    /// Notes that a full listing contains these records unchanged.
+    package mutating func noteListed(_ keys: [RecordKey]) {
+        for key in keys where records[key] != nil {
+            let listing = zone(key.zone).listing
+            change(key) { $0.listing = listing }
         }
     }
 
-    private mutating func applyListingBegan(_ zone: ZoneNumber) {
+    /// Begins a full listing of a zone, whose change token is gone.
+    package mutating func beginListing(of zone: ZoneNumber) {
+        // A call may wait for it.
+        promise()
         changeZone(zone) { zone in
             zone.listing &+= 1
             zone.isListing = true
@@ -125,7 +96,13 @@ extension SyncState {
         }
     }
 
-    private mutating func applyPage(_ zone: ZoneNumber, _ token: ChangeToken, isComplete: Bool) {
+    /// Sets the change token behind a page.
+    ///
+    /// - Parameters:
+    ///   - zone: The zone.
+    ///   - token: The token.
+    ///   - isComplete: Whether it was the last page.
+    package mutating func endPage(of zone: ZoneNumber, at token: ChangeToken, isComplete: Bool) {
         changeZone(zone) { zone in
             zone.token = token
             if isComplete { zone.unfetched = [] }
@@ -135,20 +112,14 @@ extension SyncState {
         }
     }
 
-    /// The known records of a zone that the listing, including its last page, does not contain: they were
-    /// deleted.
+    /// The known records of a zone that the listing does not contain: they were deleted.
     ///
     /// Complexity: O(n log n), once for each full listing.
-    package func absentFromListing(
-        of zone: ZoneNumber,
-        except lastPage: some Sequence<RecordKey>
-    ) -> [RecordKey] {
-        var met = RecordTable<Bool>()
-        for key in lastPage { met[key] = true }
+    package func absentFromListing(of zone: ZoneNumber) -> [RecordKey] {
         let listing = self.zone(zone).listing
         return sortedKeys(in: zone).filter { key in
             guard let record = records[key], record.known != nil else { return false }
-            return record.listing != listing && met[key] == nil
+            return record.listing != listing
         }
     }
 }

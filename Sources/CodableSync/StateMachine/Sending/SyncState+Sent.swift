@@ -1,60 +1,22 @@
 import RecordCoding
 
-/// Journal entries about send requests.
-package enum SendEntry: Equatable, Sendable {
-    /// The next request sends these contents; its response may be lost.
-    case began([SentContents])
-    /// The server has saved what was sent; the type is given again, since the line with the edit may be lost.
-    case saved(RecordKey, type: ExactName?, sent: ContentHandle, KnownVersion)
-    /// The server no longer has the deleted record.
-    case deletionConfirmed(RecordKey)
-    /// A change is parked.
-    case parked(RecordKey, ParkReason)
-
-    /// Whether the cloud would repeat it: a save whose confirmation is lost is recognised as this device's
-    /// own.
-    var isRepeatable: Bool {
-        switch self {
-        case .saved: true
-        case .began, .deletionConfirmed, .parked: false
-        }
-    }
-}
-
-/// Contents that are about to be sent, without a handle for a deletion.
-package struct SentContents: Equatable, Sendable, RecordKeyed {
-    package var key: RecordKey
-    package var handle: ContentHandle?
-
-    package init(key: RecordKey, handle: ContentHandle?) {
-        self.key = key
-        self.handle = handle
-    }
-}
-
+/// Requests that change the cloud, and their results.
 extension SyncState {
-    mutating func apply(sending entry: SendEntry) {
-        switch entry {
-        case .began(let contents): applyBegan(contents)
-        case .saved(let key, let type, let sent, let version): applySaved(key, type, sent, version)
-        case .deletionConfirmed(let key): applyDeletionConfirmed(key)
-        case .parked(let key, let reason): applyParked(key, reason)
-        }
-    }
-
-    private mutating func applyBegan(_ contents: [SentContents]) {
-        if let zone = contents.first(where: { $0.handle != nil })?.key.zone {
+    /// Notes that the next request sends these contents; its response may be lost.
+    package mutating func beginSending(_ items: [SendItem]) {
+        promise()
+        if let zone = items.first(where: { $0.handle != nil })?.key.zone {
             changeZone(zone) { $0.beginSaving() }
         }
-        for content in contents {
-            guard let handle = content.handle else {
-                change(content.key) { record in
+        for item in items {
+            guard let handle = item.handle else {
+                change(item.key) { record in
                     record.isDeletionSent = true
                     for index in record.sent.indices { record.sent[index].isBehindDeletion = false }
                 }
                 continue
             }
-            change(content.key) { record in
+            change(item.key) { record in
                 guard !record.sent.contains(where: { $0.handle == handle }) else { return }
                 let base = record.pending?.handle == handle ? record.pending?.base : record.known?.handle
                 record.sent.append(
@@ -64,15 +26,16 @@ extension SyncState {
         }
     }
 
-    mutating func applySaved(
-        _ key: RecordKey,
-        _ type: ExactName?,
-        _ sent: ContentHandle,
-        _ version: KnownVersion
-    ) {
+    /// Notes that the server has saved what was sent; a lost confirmation is recognised as this device's own save.
+    ///
+    /// - Parameters:
+    ///   - sent: What was sent.
+    ///   - key: The record.
+    ///   - version: The version as which it was saved.
+    package mutating func confirm(_ sent: ContentHandle, of key: RecordKey, as version: KnownVersion) {
         let news = nextNews()
         let listing = zone(key.zone).listing
-        let type = type ?? recordType(of: key)
+        let type = recordType(of: key)
         let (version, keepsTags) = (judged(version, of: type), carriesTags(type))
         if zone(key.zone).unfetched.last?.isEmpty == true {
             changeZone(key.zone) { $0.noteSaved(as: version.changeTag) }
@@ -90,7 +53,9 @@ extension SyncState {
         if isSaved { noteSaved(key) }
     }
 
-    mutating func applyDeletionConfirmed(_ key: RecordKey) {
+    /// Notes that the server no longer has the deleted record.
+    package mutating func confirmDeletion(of key: RecordKey) {
+        promise()
         change(key) { record in
             record.endTooNew()
             record.server.forgetKnown()
@@ -108,7 +73,9 @@ extension SyncState {
         }
     }
 
-    private mutating func applyParked(_ key: RecordKey, _ reason: ParkReason) {
+    /// Parks a change.
+    package mutating func park(_ key: RecordKey, _ reason: ParkReason) {
+        promise()
         let news = nextNews()
         change(key) { record in
             // If a version was lost with its zone, that version was sent; a pending edit is parked already,

@@ -1,43 +1,27 @@
 import RecordCoding
 
-/// Journal entries about zones and the database's change feed.
-package enum ZoneEntry: Equatable, Sendable {
-    /// A zone got a number, which identifies it in all later entries.
-    case registered(ZoneNumber, ZoneID)
-    /// The zone exists.
-    case ready(ZoneNumber)
-    /// The position in the database's change feed.
-    case databaseToken(ChangeToken?)
-    /// The zone is subscribed to.
-    case subscribed(ZoneNumber)
-    /// The zone is lost, with the reason if it is known.
-    case lost(ZoneNumber, DatabaseChanges.Deletion.Reason?)
-    /// The app decided what happens to its data after the user purged the cloud's, in all purged zones.
-    case purgeResolved(uploadAgain: Bool)
-
-    /// Whether the cloud would repeat it.
-    var isRepeatable: Bool {
-        switch self {
-        case .subscribed: true
-        case .registered, .ready, .databaseToken, .lost, .purgeResolved: false
-        }
-    }
-}
-
 /// Zones, and their loss, which affects every record in them at once.
 extension SyncState {
-    mutating func apply(zones entry: ZoneEntry) {
-        switch entry {
-        case .registered(let number, let zoneID): changeZone(number) { $0.zoneID = zoneID }
-        case .ready(let number): changeZone(number) { $0.stage = .ready }
-        case .databaseToken(let token): applyDatabaseToken(token)
-        case .subscribed(let number): changeZone(number) { $0.isSubscribed = true }
-        case .lost(let number, let reason): applyLost(number, reason)
-        case .purgeResolved(let uploadAgain): applyPurgeResolved(uploadAgain: uploadAgain)
-        }
+    /// Gives a zone a number, which identifies it from now on.
+    package mutating func register(_ zoneID: ZoneID, as number: ZoneNumber) {
+        promise()
+        changeZone(number) { $0.zoneID = zoneID }
     }
 
-    private mutating func applyDatabaseToken(_ token: ChangeToken?) {
+    /// Notes that a zone exists.
+    package mutating func noteReady(_ number: ZoneNumber) {
+        promise()
+        changeZone(number) { $0.stage = .ready }
+    }
+
+    /// Notes that a zone is subscribed to, which the cloud would repeat.
+    mutating func noteSubscribed(to number: ZoneNumber) {
+        changeZone(number) { $0.isSubscribed = true }
+    }
+
+    /// Sets the position in the database's change feed.
+    package mutating func setDatabaseToken(_ token: ChangeToken?) {
+        promise()
         if summary.databaseToken == nil {
             for number in zonesInUse {
                 // During a listing after a recovery, the position is only missing because the summary's line
@@ -49,8 +33,13 @@ extension SyncState {
         changeSummary { $0.databaseToken = token }
     }
 
-    /// Applies the loss of a zone, with which every change tag and token is lost.
-    private mutating func applyLost(_ number: ZoneNumber, _ reason: DatabaseChanges.Deletion.Reason?) {
+    /// Notes that a zone is lost, and with it every change tag and token.
+    ///
+    /// - Parameters:
+    ///   - number: The zone.
+    ///   - reason: The reason if it is known.
+    package mutating func lose(_ number: ZoneNumber, _ reason: DatabaseChanges.Deletion.Reason?) {
+        promise()
         changeZone(number) { zone in
             zone.token = nil
             zone.isSubscribed = false
@@ -75,15 +64,12 @@ extension SyncState {
         if reason != .purged { forgetNewestKnown(in: number) }
     }
 
-    private mutating func applyPurgeResolved(uploadAgain: Bool) {
+    /// Does what the app has decided about its data after the user purged the cloud's, in all purged zones.
+    mutating func resolvePurge(uploadAgain: Bool) {
+        promise()
         // Only the first answer to a purge has an effect.
-        let purged = zones.numbers.filter { zone($0).stage == .purged }
-        for number in purged {
-            forgetNewestKnown(in: number)
-            changeZone(number) { $0.stage = .unknown }
-            for key in sortedKeys(in: number) {
-                if uploadAgain { change(key) { $0.queueAgain() } } else { forget(key) }
-            }
+        for number in zones.numbers where zone(number).stage == .purged {
+            lose(number, uploadAgain ? nil : .deleted)
         }
     }
 

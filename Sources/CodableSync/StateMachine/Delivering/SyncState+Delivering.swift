@@ -1,21 +1,5 @@
 import RecordCoding
 
-/// Journal entries about what the app's streams told and what they need after a restart.
-package enum DeliveryEntry: Equatable, Sendable {
-    /// A stream of `changes` made the very first request: it gets everything that is known.
-    case followed
-    /// The app must forget what it shows: streams of `changes` begin with `.reset`.
-    case startedOver
-    /// How far the streams are, and what they hold.
-    case streams(StreamRow)
-    /// What streams had to leave out of an element comes behind all other changes.
-    case renewed([RecordKey])
-    /// These changes could not be decoded; they are tried again after the next opening.
-    case undecodable([RecordKey])
-    /// All streams have told what happened to these records.
-    case told([RecordKey])
-}
-
 /// A record whose contents changed in reads.
 struct Reshown: Equatable, Sendable {
     var key: RecordKey
@@ -37,18 +21,17 @@ extension RecordState {
     }
 }
 
+/// What the app's streams told and what they need after a restart. A stream repeats what is lost.
 extension SyncState {
-    mutating func apply(delivering entry: DeliveryEntry) {
-        switch entry {
-        case .followed:
-            changeSummary { $0.isFollowed = true }
-            begin(.everything(after: nil))
-        case .startedOver: startOver()
-        case .streams(let row): changeStreams { $0 = row }
-        case .renewed(let keys): for key in keys { renew(key) }
-        case .undecodable(let keys): for key in keys { markUndecodable(key) }
-        case .told(let keys): for key in keys { change(key) { $0.tellNothing() } }
-        }
+    /// Notes the very first request of a stream of `changes`, which gets everything that is known.
+    package mutating func follow() {
+        changeSummary { $0.isFollowed = true }
+        begin(.everything(after: nil))
+    }
+
+    /// Notes that all streams have told what happened to a record.
+    package mutating func endTelling(_ key: RecordKey) {
+        change(key) { $0.tellNothing() }
     }
 
     /// The number of records that the next stream of `changes` replays.
@@ -64,7 +47,7 @@ extension SyncState {
     }
 
     /// Makes streams of `changes` begin with `.reset`, and everything that reads show.
-    mutating func startOver() {
+    package mutating func startOver() {
         changeSummary { $0.isFollowed = true }
         begin(.reset)
     }
@@ -77,7 +60,8 @@ extension SyncState {
         }
     }
 
-    private mutating func renew(_ key: RecordKey) {
+    /// Lets what streams had to leave out of an element come behind all other changes.
+    package mutating func renew(_ key: RecordKey) {
         guard let record = self[key],
             record.shown != nil || record.server.isDeletion || untoldNews(of: key) != nil
         else { return }
@@ -89,7 +73,8 @@ extension SyncState {
         }
     }
 
-    private mutating func markUndecodable(_ key: RecordKey) {
+    /// Notes that a change could not be decoded; it is tried again after the next opening.
+    package mutating func markUndecodable(_ key: RecordKey) {
         guard let record = self[key], record.news?.isUndecodable != true else { return }
         let news = nextNews()
         change(key) { record in
