@@ -6,7 +6,26 @@ public import struct Foundation.URL
 ///
 /// Match on ``code``. Show `localizedDescription` to the app's user, and log ``description``, which is for developers.
 public struct CloudError: Error, Hashable, Sendable {
-    private var box: Boxed<Contents>
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, for developers, without the contents of any record.
+    public var message: String
+    /// How long the server wants the client to wait before it tries again; an engine waits at most an hour.
+    public var retryAfter: Duration?
+    /// The record on the server, if the error is a conflict that carries it.
+    public var serverRecord: Record? {
+        get { boxedRecord?.value }
+        set { boxedRecord = newValue.map { .value($0) } }
+    }
+    /// The errors of individual items, if the error is a ``Code-swift.enum/partialFailure``.
+    public var itemErrors: [RecordID: CloudError]
+    /// Whether a zone was not found because the user reset the key of encrypted data.
+    public var userDidResetEncryptedData: Bool
+    /// Where the user signs in, if a web service requires it.
+    public var redirectURL: URL?
+
+    // The record would double the size of an error, and of each result that may be one.
+    private var boxedRecord: Boxed<Record>?
 
     /// Creates an error.
     ///
@@ -27,71 +46,13 @@ public struct CloudError: Error, Hashable, Sendable {
         userDidResetEncryptedData: Bool = false,
         redirectURL: URL? = nil
     ) {
-        box = .value(
-            Contents(
-                code: code,
-                message: message ?? code.summary,
-                retryAfter: retryAfter,
-                serverRecord: serverRecord,
-                itemErrors: itemErrors,
-                userDidResetEncryptedData: userDidResetEncryptedData,
-                redirectURL: redirectURL
-            )
-        )
-    }
-}
-
-extension CloudError {
-    /// The kind of failure.
-    public var code: Code {
-        get { box.value.code }
-        set { box.value.code = newValue }
-    }
-
-    /// What happened, for developers, without the contents of any record.
-    public var message: String {
-        get { box.value.message }
-        set { box.value.message = newValue }
-    }
-
-    /// How long the server wants the client to wait before it tries again; an engine waits at most an hour.
-    public var retryAfter: Duration? {
-        get { box.value.retryAfter }
-        set { box.value.retryAfter = newValue }
-    }
-
-    /// The record on the server, if the error is a conflict that carries it.
-    public var serverRecord: Record? {
-        get { box.value.serverRecord }
-        set { box.value.serverRecord = newValue }
-    }
-
-    /// The errors of individual items, if the error is a ``Code-swift.enum/partialFailure``.
-    public var itemErrors: [RecordID: CloudError] {
-        get { box.value.itemErrors }
-        set { box.value.itemErrors = newValue }
-    }
-
-    /// Whether a zone was not found because the user reset the key of encrypted data.
-    public var userDidResetEncryptedData: Bool {
-        get { box.value.userDidResetEncryptedData }
-        set { box.value.userDidResetEncryptedData = newValue }
-    }
-
-    /// Where the user signs in, if a web service requires it.
-    public var redirectURL: URL? {
-        get { box.value.redirectURL }
-        set { box.value.redirectURL = newValue }
-    }
-
-    private struct Contents: Hashable, Sendable {
-        var code: Code
-        var message: String
-        var retryAfter: Duration?
-        var serverRecord: Record?
-        var itemErrors: [RecordID: CloudError]
-        var userDidResetEncryptedData: Bool
-        var redirectURL: URL?
+        self.code = code
+        self.message = message ?? code.summary
+        self.retryAfter = retryAfter
+        self.itemErrors = itemErrors
+        self.userDidResetEncryptedData = userDidResetEncryptedData
+        self.redirectURL = redirectURL
+        self.serverRecord = serverRecord
     }
 }
 

@@ -39,34 +39,18 @@ extension CloudSubscription.Kind: CustomStringConvertible {
     }
 }
 
-extension ModifyRecordsResult: CustomStringConvertible {
+extension ModifyResults: CustomStringConvertible {
     /// The counts, without zeros: `2 saved, 1 not saved, 1 deleted`; it contains no fields.
-    public var description: String { counts(saveResults.values, deleteResults.values) }
-}
-
-extension ModifyZonesResult: CustomStringConvertible {
-    /// The counts, without zeros: `2 saved, 1 not saved, 1 deleted`.
-    public var description: String { counts(saveResults.values, deleteResults.values) }
-}
-
-extension ModifySubscriptionsResult: CustomStringConvertible {
-    /// The counts, without zeros: `2 saved, 1 not saved, 1 deleted`.
-    public var description: String { counts(saveResults.values, deleteResults.values) }
-}
-
-/// Counts successes and failures in words.
-private func counts<Saved>(
-    _ saves: some Collection<Result<Saved, CloudError>>,
-    _ deletions: some Collection<CloudError?>
-) -> String {
-    let saved = saves.count(where: \.didSucceed)
-    let deleted = deletions.count(where: { $0 == nil })
-    let parts = [
-        (saved, "saved"), (saves.count - saved, "not saved"), (deleted, "deleted"),
-        (deletions.count - deleted, "not deleted"),
-    ]
-    let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    return words.isEmpty ? "no results" : words.joined(separator: ", ")
+    public var description: String {
+        let saved = saveResults.values.count(where: \.didSucceed)
+        let deleted = deleteResults.values.count(where: { $0 == nil })
+        let parts = [
+            (saved, "saved"), (saveResults.count - saved, "not saved"), (deleted, "deleted"),
+            (deleteResults.count - deleted, "not deleted"),
+        ]
+        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return words.isEmpty ? "no results" : words.joined(separator: ", ")
+    }
 }
 
 extension Result {
