@@ -59,3 +59,24 @@ enum LogFixture {
         try log.finishCompaction(compaction.finish())
     }
 }
+
+extension JSONLog {
+    /// Reads a log, and opens it.
+    static func open(
+        directory: String,
+        fileSystem: any FileSystem,
+        format: String,
+        version: UInt64,
+        oldestVersion: UInt64 = 1,
+        visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
+    ) throws -> (log: JSONLog, recovery: LogRecovery) {
+        var reading = try read(
+            in: directory,
+            fileSystem,
+            format: format,
+            versions: min(oldestVersion, version)...version,
+            visit: visit
+        )
+        return try reading.open(label: reading.label ?? Array("{}".utf8))
+    }
+}
