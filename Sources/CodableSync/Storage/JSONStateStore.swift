@@ -150,7 +150,7 @@ package final class JSONStateStore: StateStore {
     package func close() {
         // The compaction reads files that are about to be closed. It is not cancelled, since a short-lived
         // process would then never finish one.
-        compactionQueue.sync { goOnCompacting() }
+        compactionQueue.sync {}
         log.close()
     }
 }
