@@ -10,6 +10,9 @@ struct CompactionState {
 
 /// Compacting the files.
 extension JSONStateStore {
+    /// Starts a compaction in the background if the files contain much that is no longer needed.
+    ///
+    /// - Parameter fail: Called if the compaction fails; no data is lost then.
     package func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void) {
         guard isCompactionDue else { return }
         compaction.withLock { $0.isRunning = true }
@@ -43,6 +46,9 @@ extension JSONStateStore {
         compaction.withLock { $0 = CompactionState(failedSize: failedSize) }
     }
 
+    /// Compacts the files before it returns, so that removed records are no longer in them.
+    ///
+    /// - Throws: An error if the compaction fails; it can be repeated, and the next opening does so.
     package func compact() throws {
         // A running compaction would keep what is to be removed now, so this one comes after it.
         try compactionQueue.sync {
