@@ -83,10 +83,12 @@ extension SyncContext {
 
     /// Takes what the turn has changed.
     mutating func takeChanges() -> TurnChanges {
-        let changes = TurnChanges(entries: log.entries, rows: state.changedRows, mustFlush: log.mustFlush)
+        var changes = state.changes
+        changes.entries = log.entries
+        changes.mustFlush = log.mustFlush
         log = TurnLog()
         state.beginImage()
-        if changes.mustFlush || !changes.rows.rows.isEmpty { note(isFlushed: changes.mustFlush) }
+        if changes.mustFlush || !changes.rows.isEmpty { note(isFlushed: changes.mustFlush) }
         return changes
     }
 
@@ -112,16 +114,18 @@ extension SyncContext {
 package struct TurnChanges: Equatable, Sendable {
     /// The names of the changes, in order.
     package var entries: [JournalEntry] = []
-    package var rows = StateRows()
+    package var rows: [StateRow] = []
+    /// Handles that the rows name and that no row named before.
+    package var introduced: [ContentHandle] = []
     /// Whether the rows, and all before them, must survive a power loss.
     package var mustFlush = false
 
     /// Whether there is nothing to store and nothing to flush.
-    package var isEmpty: Bool { rows.rows.isEmpty && !mustFlush }
+    package var isEmpty: Bool { rows.isEmpty && !mustFlush }
 
     /// The records whose rows the turn has changed.
     var keys: [RecordKey] {
-        rows.rows.compactMap { if case .record(let key, _, _) = $0 { key } else { nil } }
+        rows.compactMap { if case .record(let key, _, _) = $0 { key } else { nil } }
     }
 }
 

@@ -106,7 +106,7 @@ package struct SyncState: Sendable {
     // Not inlined, since the compiler makes a copy of its caller for each closure.
     @inline(never)
     private mutating func replace(_ before: RecordState?, by record: RecordState, at key: RecordKey) {
-        image?.records.append(StateImage.Former(key: key, record: before))
+        image?.keys.append(key)
         noteShown(key, from: before?.shown, to: record)
         let after = record.isEmpty ? nil : record
         records[key] = after
@@ -268,6 +268,6 @@ package struct SyncState: Sendable {
 
     /// Starts recording what changes.
     mutating func beginImage() {
-        image = StateImage(summary: summary, streams: streams)
+        image = StateImage(records: records, summary: summary, streams: streams)
     }
 }
