@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// An in-memory file system that is lost with its owner, for engines with an in-memory database.
 package final class MemoryFileSystem: FileSystem {

@@ -42,7 +42,7 @@ extension SyncStateMachine {
                 for key in changes.keys { refused.records[key] = failure }
                 refused.last = failure
                 refuse(input, failure, wait)
-            } else if !changes.rows.rows.isEmpty {
+            } else if !changes.rows.isEmpty {
                 delivering.takeStored()
             }
             actions += context.takeActions()

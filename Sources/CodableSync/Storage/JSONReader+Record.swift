@@ -26,9 +26,7 @@ extension JSONReader {
             case "lost":
                 lost = try json.unlessMalformed("lost", &problems) { try $0.version() }
             case "kept":
-                record.kept = try json.unlessMalformed("kept", &problems) { json in
-                    KeptVersion.version(try json.version())
-                }
+                record.kept = try json.unlessMalformed("kept", &problems) { try $0.version() }
             case "lostRefused": isRefused = try json.bool()
             case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []

@@ -4,49 +4,27 @@ import RecordCoding
 /// The progress of compactions.
 struct CompactionState {
     var isRunning = false
-    /// What is left of a compaction that has begun.
-    var work: (@Sendable () -> Void)?
     /// The size of the log when the last compaction failed.
     var failedSize: UInt64?
 }
 
 /// Compacting the files.
 extension JSONStateStore {
+    /// Starts a compaction in the background if the files contain much that is no longer needed.
+    ///
+    /// - Parameter fail: Called if the compaction fails; no data is lost then.
     package func compactIfDue(failing fail: @escaping @Sendable (any Error) -> Void) {
         guard isCompactionDue else { return }
         compaction.withLock { $0.isRunning = true }
         compactionQueue.async { [self] in
             do {
-                let work = try beginCompaction()
-                compaction.withLock { state in
-                    state.work = { [self] in
-                        do {
-                            try work()
-                            endCompaction(failedSize: nil)
-                        } catch {
-                            endCompaction(error, failing: fail)
-                        }
-                    }
-                }
+                try rewrite()
+                endCompaction(failedSize: nil)
             } catch {
-                return endCompaction(error, failing: fail)
+                endCompaction(failedSize: log.byteCount)
+                fail(StateCompactionError(error))
             }
-            compactionQueue.async { [self] in goOnCompacting() }
         }
-    }
-
-    /// Finishes the compaction that has begun, unless that is done.
-    func goOnCompacting() {
-        let work = compaction.withLock { state in
-            defer { state.work = nil }
-            return state.work
-        }
-        work?()
-    }
-
-    private func endCompaction(_ error: any Error, failing fail: (any Error) -> Void) {
-        endCompaction(failedSize: log.byteCount)
-        fail(StateCompactionError(error))
     }
 
     /// The number of files above which they are compacted however small they are, since each switch of users begins one
@@ -68,45 +46,41 @@ extension JSONStateStore {
         compaction.withLock { $0 = CompactionState(failedSize: failedSize) }
     }
 
+    /// Compacts the files before it returns, so that removed records are no longer in them.
+    ///
+    /// - Throws: An error if the compaction fails; it can be repeated, and the next opening does so.
     package func compact() throws {
         // A running compaction would keep what is to be removed now, so this one comes after it.
         try compactionQueue.sync {
             do {
-                goOnCompacting()
-                try beginCompaction()()
+                try rewrite()
             } catch {
                 throw StateCompactionError(error)
             }
         }
     }
 
-    /// Directs later lines to a new file; the returned closure writes one snapshot in place of the other files.
+    /// Directs later lines to a new file, and writes one snapshot in place of the other files.
     ///
-    /// Nothing is appended meanwhile, so that the state, the index and the files are of the same moment. Must be
-    /// called on the queue of compactions.
-    private func beginCompaction() throws -> @Sendable () throws -> Void {
+    /// Nothing is appended while this begins, so that the state, the index and the files are of the same moment. Must
+    /// be called on the queue of compactions.
+    private func rewrite() throws {
         let (begun, stored, layer, index) = try stored.withLock { stored in
             let begun = try log.beginCompaction()
             return self.index.withLock { index in (begun, stored, index.freeze(), index) }
         }
-        return { [self] in
-            let places: [JournalLine.Place]
-            let compacted: CompactedLog
-            do {
-                let contents = try begun.appendRows(of: stored, index)
-                places = contents.places
-                compacted = try begun.finish(rear: contents.positions)
-            } catch {
-                try begun.cancel()
-                throw error
-            }
-            // The snapshot is valid from here on, even if a replaced file cannot be removed. The log learns
-            // of it before the index, so that positions in it are readable as soon as the index has them.
-            let finished = Result { try log.finishCompaction(compacted) }
-            let snapshot = SnapshotPlaces(places, behind: compacted.rear)
-            self.index.withLock { $0.replace(frozenAt: layer, by: snapshot) }
-            try finished.get()
+        var places: [JournalLine.Place] = []
+        let compacted = try begun.write { snapshot in
+            let contents = try snapshot.appendRows(of: stored, index)
+            places = contents.places
+            return contents.positions
         }
+        // The snapshot is valid from here on, even if a replaced file cannot be removed. The log learns
+        // of it before the index, so that positions in it are readable as soon as the index has them.
+        let finished = Result { try log.finishCompaction(compacted) }
+        let snapshot = SnapshotPlaces(places, behind: compacted.rear)
+        self.index.withLock { $0.replace(frozenAt: layer, by: snapshot) }
+        try finished.get()
     }
 }
 
@@ -117,11 +91,11 @@ struct StoredState: Sendable {
     var lastHandle: UInt64
 }
 
-extension LogCompaction {
-    /// Writes the rows of a state into the snapshot.
+extension SnapshotWriter {
+    /// Writes the rows of a state.
     ///
     /// - Returns: Where the contents that they name will stand, and where they are now.
-    fileprivate func appendRows(
+    fileprivate mutating func appendRows(
         of stored: StoredState,
         _ index: ContentIndex
     ) throws -> (places: [JournalLine.Place], positions: [LogPosition]) {

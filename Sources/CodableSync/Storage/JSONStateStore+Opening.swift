@@ -21,12 +21,18 @@ extension JSONStateStore {
         compactionSize: UInt64 = JSONStateStore.compactionSize,
         newLog: () -> UInt64 = JSONLog.anyNumber
     ) throws -> Opened {
-        let new = StateLabel(identity: identity, user: user)
-        var (fold, log, recovery, label) = try read(directory, fileSystem, new: new, newLog: newLog) {
-            label,
-            _ in
-            try label.check(identity)
+        var (fold, reading, label) = try read(
+            directory,
+            fileSystem,
+            new: StateLabel(identity: identity, user: user)
+        )
+        try label.check(identity)
+        let lost = try fold.finish { position, error in
+            try reading.report(unreadable(error, at: position, in: directory), at: position)
         }
+        // Of a record whose last row cannot be read, the last row that can be counts.
+        if !lost.isEmpty { try reading.visitAgain { line, _ in fold.applyAgain(line, of: lost) } }
+        var (log, recovery) = try reading.open(label: label.encoded, newLog: newLog())
         var index = fold.index(behind: log.rear)
         // What exists nowhere else is checked now, other contents when they are read.
         for position in recovery.isDamaged ? [] : fold.positionsOfEdits(in: index) {
@@ -54,38 +60,25 @@ extension JSONStateStore {
         )
     }
 
-    /// Reads the lines of the journal.
+    /// Reads the lines of the journal, and changes nothing.
     ///
     /// - Parameters:
     ///   - directory: The directory of the journal.
     ///   - fileSystem: The file system.
     ///   - new: Whose the state is if it is new.
-    ///   - newLog: Draws the random number of a new log.
-    ///   - check: Called with whose the state is, and whether there is damage; if it throws, nothing is changed.
-    /// - Returns: What the lines give, and the open log.
-    /// - Throws: Like opening, or the error of `check`.
+    /// - Returns: What the lines give, the log, and whose the state is.
+    /// - Throws: Like opening.
     private static func read(
         _ directory: String,
         _ fileSystem: any FileSystem,
-        new: StateLabel,
-        newLog: () -> UInt64 = JSONLog.anyNumber,
-        check: (StateLabel, _ isDamaged: Bool) throws -> Void
-    ) throws -> (fold: JournalFold, log: JSONLog, recovery: LogRecovery, label: StateLabel) {
+        new: StateLabel
+    ) throws -> (fold: JournalFold, reading: LogReading, label: StateLabel) {
         var fold = JournalFold(identity: new.identity)
-        var label = new
-        let (log, recovery) = try JSONLog.open(
-            directory: directory,
-            fileSystem: fileSystem,
+        let reading = try JSONLog.read(
+            in: directory,
+            fileSystem,
             format: format,
-            version: version,
-            oldestVersion: version,
-            newLog: newLog(),
-            finish: { end in
-                try finish(&fold, &end, in: directory)
-                label = fold.adopt(end.label.map { StateLabel($0) ?? StateLabel() } ?? new)
-                try check(label, end.isDamaged)
-                return label.encoded
-            }
+            versions: version...version
         ) { line, position in
             do {
                 let problems = try fold.take(line, at: position)
@@ -96,7 +89,8 @@ extension JSONStateStore {
                 throw try unreadable(error, at: position, in: directory)
             }
         }
-        return (fold, log, recovery, label)
+        let label = fold.adopt(reading.label.map { StateLabel($0) ?? StateLabel() } ?? new)
+        return (fold, reading, label)
     }
 
     /// Reads whose a state is from its rows, and changes nothing.
@@ -110,20 +104,8 @@ extension JSONStateStore {
         of directory: String,
         _ fileSystem: any FileSystem
     ) throws -> (label: StateLabel, isDamaged: Bool) {
-        do {
-            _ = try read(directory, fileSystem, new: StateLabel()) { label, isDamaged in
-                throw LabelFound(label: label, isDamaged: isDamaged)
-            }
-        } catch let found as LabelFound {
-            return (found.label, found.isDamaged)
-        }
-        return (StateLabel(), false)
-    }
-
-    /// Ends a reading that is about the label alone.
-    private struct LabelFound: Error {
-        var label: StateLabel
-        var isDamaged: Bool
+        let (_, reading, label) = try read(directory, fileSystem, new: StateLabel())
+        return (label, reading.recovery.isDamaged)
     }
 
     /// Reads what the newest file of a state says, without opening the state.
@@ -164,17 +146,6 @@ extension JSONStateStore {
         } catch LogError.unknownPosition {
             return false
         }
-    }
-
-    /// Adds the records to the state.
-    ///
-    /// Of one whose last row cannot be read, the last row that can be counts.
-    private static func finish(_ fold: inout JournalFold, _ end: inout LogVisit, in directory: String) throws
-    {
-        let lost = try fold.finish { position, error in
-            end.report(try unreadable(error, at: position, in: directory), at: position)
-        }
-        if !lost.isEmpty { try end.visitAgain { line, _ in fold.applyAgain(line, of: lost) } }
     }
 
     /// The reason to leave a line out.

@@ -1,10 +1,17 @@
 import Dispatch
 import RecordCoding
 
+/// Rows that are stored together, and the contents that they introduce.
+struct JournalBatch: Sendable {
+    var rows: [StateRow]
+    var contents: [ContentHandle: Record]
+    var flush: Bool
+}
+
 /// The journal on disk, and an index of the contents in it.
 ///
 /// Only one thread may append; contents may be read from any thread.
-package final class JSONStateStore: StateStore {
+package final class JSONStateStore: Sendable {
     static var format: String { "codablesync-state" }
     /// The version of the format that this library writes.
     package static var version: UInt64 { 7 }
@@ -53,7 +60,13 @@ package final class JSONStateStore: StateStore {
         stored = Locked(StoredState(state: fold.state, lastHandle: fold.lastHandle))
     }
 
-    package func append(_ batch: JournalBatch, leaving state: SyncState) throws {
+    /// Stores a batch completely or not at all.
+    ///
+    /// - Parameters:
+    ///   - batch: The rows and contents.
+    ///   - state: The state that the rows give with those before them.
+    /// - Throws: ``JournalFailure``; nothing is stored then.
+    func append(_ batch: JournalBatch, leaving state: SyncState) throws {
         do {
             let last = batch.contents.keys.max() ?? ContentHandle(0)
             guard last.number < ContentHandle.limit else {
@@ -88,6 +101,39 @@ package final class JSONStateStore: StateStore {
         }
     }
 
+    /// Changes a state, and stores what changed, flushed.
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - body: Changes it; there are no new contents.
+    /// - Throws: ``JournalFailure``; the state is unchanged then.
+    func change(_ state: inout SyncState, _ body: (inout SyncState) -> Void) throws {
+        var changed = state
+        let rows = changed.recording(body).rows
+        try append(JournalBatch(rows: rows, contents: [:], flush: true), leaving: changed)
+        state = changed
+    }
+
+    /// Makes a state the current one, in one step.
+    ///
+    /// - Parameters:
+    ///   - state: The state, which is changed.
+    ///   - former: The user to name when the app is notified; `nil` if it was notified of their sign-out.
+    ///   - count: The number of switches until now.
+    ///   - startsOver: Whether the app has accepted another user's changes, so that those of this state begin with a
+    ///     reset.
+    /// - Throws: ``JournalFailure``: the former user's state is still the current one.
+    func enter(_ state: inout SyncState, from former: String?, after count: UInt64, startsOver: Bool) throws {
+        let last = max(count, state.summary.switchCount)
+        guard last + 1 < JSONReader.counterLimit else {
+            throw JournalFailure.unreadable("There is no number left for another switch of users.")
+        }
+        try change(&state) { state in
+            state.enter(from: former, switchCount: last + 1)
+            if startsOver { state.startOver() }
+        }
+    }
+
     /// Writes a group; that of a switch begins a new file, whose header says so.
     private func commit(_ group: LogGroup, _ label: StateLabel, flush: Bool) throws -> [LogPosition] {
         try self.label.withLock { current in
@@ -102,6 +148,8 @@ package final class JSONStateStore: StateStore {
         }
     }
 
+    /// Reads contents, and reports which of them are unreadable; contents that are no longer stored are left
+    /// out.
     package func load(_ handles: [ContentHandle]) throws -> StoredContents {
         var contents = StoredContents()
         var left = handles
@@ -147,10 +195,11 @@ package final class JSONStateStore: StateStore {
         }
     }
 
+    /// Closes the files once a running compaction has ended; later calls throw.
     package func close() {
         // The compaction reads files that are about to be closed. It is not cancelled, since a short-lived
         // process would then never finish one.
-        compactionQueue.sync { goOnCompacting() }
+        compactionQueue.sync {}
         log.close()
     }
 }

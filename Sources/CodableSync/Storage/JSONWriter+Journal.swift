@@ -145,7 +145,7 @@ extension JSONWriter {
         member("type", type?.text)
         member("known", record.known)
         member("lost", record.lost)
-        member("kept", record.kept?.version)
+        member("kept", record.kept)
         if case .lost(_, isRefused: true) = record.server { member("lostRefused", true) }
         if record.carried != CarriedTags() {
             key("carried")

@@ -150,6 +150,7 @@ struct JournalFold {
         state.changeSummary { $0.schemas = firstSchemas ?? $0.schemas }
         state.adopt(types: rows.types, zones: rows.zones) { rows.rows($0) }
         state.apply(row: .summary(summary))
+        state.forgetWhatChanged()
     }
 
     /// Takes from the label what the lines do not say, because the log is new or they are damaged.
@@ -161,7 +162,6 @@ struct JournalFold {
             summary.user = summary.user ?? label.user
             summary.switchCount = max(summary.switchCount, label.switchCount)
         }
-        state.forgetWhatChanged()
         var whole = StateLabel(state.summary)
         whole.identity = whole.identity ?? label.identity
         return whole

@@ -61,8 +61,8 @@ package struct StateLabel: Equatable, Sendable {
 
     /// Throws if the state belongs to something else.
     func check(_ wanted: StateIdentity?) throws(ForeignState) {
-        guard let wanted, let difference = identity?.firstDifference(from: wanted) else { return }
-        throw ForeignState(difference: difference.inWords)
+        guard let wanted, let difference = identity?.difference(from: wanted) else { return }
+        throw ForeignState(difference: difference)
     }
 }
 

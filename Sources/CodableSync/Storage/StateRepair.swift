@@ -67,7 +67,7 @@ extension RecordState {
     fileprivate func repaired(_ isStored: (ContentHandle) -> Bool) -> RecordState {
         var record = self
         if let lost, !isStored(lost.handle) { record.server = .none }
-        if let kept = kept?.version, !isStored(kept.handle) { record.kept = nil }
+        if let kept, !isStored(kept.handle) { record.kept = nil }
         if let handle = pending?.handle, !isStored(handle) { record.pending = nil }
         if let known, !isStored(known.handle) { record.forgetLatestVersion() }
         if let base = record.pending?.base, !isStored(base) {

@@ -11,7 +11,7 @@ final class OpenFiles: Sendable {
         var isInRelease = false
     }
 
-    let store: any StateStore
+    let store: JSONStateStore
     private let state = Locked(State())
     private let writingQueue = DispatchQueue(label: "CodableSync.writing", qos: .userInitiated)
     private let readingQueue = DispatchQueue(label: "CodableSync.reading")
@@ -21,7 +21,7 @@ final class OpenFiles: Sendable {
     /// - Parameters:
     ///   - store: Where the journal is.
     ///   - directory: The engine's directory, released once the files are closed.
-    init(store: any StateStore, directory: StateDirectory) {
+    init(store: JSONStateStore, directory: StateDirectory) {
         self.store = store
         self.directory = directory
     }

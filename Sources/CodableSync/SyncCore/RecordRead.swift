@@ -37,12 +37,11 @@ struct RecordRead<Value: Sendable>: Sendable {
         replaced = []
         // Nothing has changed.
         if view.number == lastView { return }
-        let records = view.records
-        determineKeys(in: records)
+        determineKeys(in: view.state)
         lastView = view.number
         for index in entries.indices {
             let key = entries[index].key
-            let record = records[key]
+            let record = view.state[key]
             entries[index].shown = record?.shown(named: key.recordName)
             if entries[index].shown == nil { entries[index].absence = record?.absence ?? .unknown }
             guard let shown = entries[index].shown, entries[index].decoded?.contents != shown else {
@@ -53,9 +52,9 @@ struct RecordRead<Value: Sendable>: Sendable {
     }
 
     /// Determines which records are read: of a type, those of the moment.
-    private mutating func determineKeys(in records: RecordView) {
+    private mutating func determineKeys(in state: SyncState) {
         if lastView != nil, names != nil || rounds >= Self.maximumRounds { return }
-        let keys = names?.map { records.key($0) } ?? records.sortedKeys(of: type)
+        let keys = names?.map { state.key($0) } ?? state.sortedKeys(of: type)
         if keys.elementsEqual(entries.lazy.map(\.key)) { return }
         var former = RecordTable<DecodedContents<Value>>()
         for entry in entries { former[entry.key] = entry.decoded }

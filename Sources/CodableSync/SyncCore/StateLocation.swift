@@ -4,7 +4,7 @@ import RecordCoding
 
 /// An opened state.
 struct OpenedState: Sendable {
-    var store: any StateStore
+    var store: JSONStateStore
     var place: StatePlace
     var state: SyncState
     var nextHandle: UInt64

@@ -95,7 +95,7 @@ extension SyncCore {
     /// What reads see of a state.
     func view(of state: SyncState, _ files: OpenFiles) -> StateView {
         viewCount += 1
-        return StateView(session: session, number: viewCount, records: state.recordView, files: files)
+        return StateView(session: session, number: viewCount, state: state, files: files)
     }
 
     /// Whether reads see what turns publish: not while another user's state is to be opened, for which they wait.
@@ -124,13 +124,13 @@ extension SyncCore {
     }
 }
 
-/// What reads see: the records as they are stored, and the open files.
+/// What reads see: the state as it is stored, and the open files.
 struct StateView: Sendable {
     /// The session of the core.
     let session: Int
     /// A number that no other view of the core has.
     let number: Int
-    let records: RecordView
+    let state: SyncState
     let files: OpenFiles
 }
 

@@ -150,7 +150,7 @@ extension SyncCore {
         }
         storing.view = nil
         publish()
-        if !ended.changes.rows.rows.isEmpty {
+        if !ended.changes.rows.isEmpty {
             if failure == nil, machine?.isDiskRefusing == true { process(.delivery(.storable)) }
             if storing.removal?.isDue() == true { removeTraces() } else { compactIfDue(files) }
         }
@@ -182,9 +182,9 @@ extension SyncCore {
 
     private func batch(_ changes: TurnChanges, _ contents: [ContentHandle: Record]) -> JournalBatch {
         var introduced: [ContentHandle: Record] = [:]
-        for handle in changes.rows.introduced { introduced[handle] = contents[handle] }
+        for handle in changes.introduced { introduced[handle] = contents[handle] }
         let mustFlush = changes.mustFlush && configuration.durability == .flushed
-        return JournalBatch(rows: changes.rows.rows, contents: introduced, flush: mustFlush)
+        return JournalBatch(rows: changes.rows, contents: introduced, flush: mustFlush)
     }
 
     /// The contents of the events among actions, loaded before a compaction may drop them.

@@ -36,17 +36,19 @@ final class JSONLogClosingTests: XCTestCase {
 
     func testACompactionOfAClosedLogInstallsNothing() throws {
         let (log, compaction) = try makeCompaction()
-        _ = try compaction.append([65])
-        log.close()
-        XCTAssertThrowsError(try compaction.finish())
-        try compaction.cancel()
+        XCTAssertThrowsError(
+            try compaction.write { snapshot in
+                _ = try snapshot.append([65])
+                log.close()
+                return []
+            }
+        )
         XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl", "journal-2.jsonl"])
     }
 
     func testAFinishedCompactionOfAClosedLogRemovesNothing() throws {
         let (log, compaction) = try makeCompaction()
-        _ = try compaction.append([65])
-        let result = try compaction.finish()
+        let result = try LogFixture.write([65], compaction)
         log.close()
         XCTAssertThrowsError(try log.finishCompaction(result))
         XCTAssertNotNil(fileSystem.bytes(at: journal))

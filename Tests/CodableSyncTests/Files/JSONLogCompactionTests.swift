@@ -23,8 +23,11 @@ final class JSONLogCompactionTests: XCTestCase {
         var visited: [String] = []
         try LogFixture.visitFrozen(log) { line, _ in visited.append(String(decoding: line, as: UTF8.self)) }
         XCTAssertEqual(visited, ["1", "2"])
-        let position = try compaction.append(Array("\"both\"".utf8))
-        let result = try compaction.finish()
+        var position = during
+        let result = try compaction.write { snapshot in
+            position = try snapshot.append(Array("\"both\"".utf8))
+            return []
+        }
         try log.commit(LogFixture.group(["4"]), flush: true)
         try log.finishCompaction(result)
         XCTAssertEqual(try log.read(position), Array("\"both\"".utf8))
@@ -48,8 +51,10 @@ final class JSONLogCompactionTests: XCTestCase {
         let lines = (0..<count).map { "[\($0),\"\(String(repeating: "r", count: $0 % 700))\"]" }
         let positions = try log.commit(LogFixture.group(lines), flush: true)
         let compaction = try log.beginCompaction()
-        _ = try compaction.append(Array("\"front\"".utf8))
-        let compacted = try compaction.finish(rear: positions)
+        let compacted = try compaction.write { snapshot in
+            _ = try snapshot.append(Array("\"front\"".utf8))
+            return positions
+        }
         try log.finishCompaction(compacted)
         return (lines, compacted.rear)
     }
@@ -83,7 +88,7 @@ final class JSONLogCompactionTests: XCTestCase {
             return LogPosition(file: start.file, offset: offset, length: UInt32(line.utf8.count))
         }
         let compaction = try opened.log.beginCompaction()
-        try opened.log.finishCompaction(compaction.finish(rear: positions.reversed()))
+        try opened.log.finishCompaction(compaction.write { _ in positions.reversed() })
         XCTAssertEqual(try rear(try LogFixture.open(fileSystem).log), lines.reversed())
     }
 
@@ -126,8 +131,12 @@ final class JSONLogCompactionTests: XCTestCase {
         let lines = (0..<3000).map { "\"\($0) \(String(repeating: "z", count: 300))\"" }
         let positions = try log.commit(LogFixture.group(lines), flush: true)
         let compaction = try log.beginCompaction()
-        let copies = try positions.map { try compaction.append(log.read($0)) }
-        try log.finishCompaction(compaction.finish())
+        var copies: [LogPosition] = []
+        let compacted = try compaction.write { snapshot in
+            copies = try positions.map { try snapshot.append(log.read($0)) }
+            return []
+        }
+        try log.finishCompaction(compacted)
         XCTAssertEqual(try copies.map { String(decoding: try log.read($0), as: UTF8.self) }, lines)
         XCTAssertEqual(try LogFixture.open(fileSystem).lines, lines)
     }
@@ -136,8 +145,12 @@ final class JSONLogCompactionTests: XCTestCase {
         _ = try LogFixture.write(groups: 1, to: fileSystem)
         let log = try LogFixture.open(fileSystem).log
         let compaction = try log.beginCompaction()
-        _ = try compaction.append([65])
-        try compaction.cancel()
+        XCTAssertThrowsError(
+            try compaction.write { snapshot in
+                _ = try snapshot.append([65])
+                throw CancellationError()
+            }
+        )
         XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-1.jsonl", "journal-2.jsonl"])
         XCTAssertEqual(try LogFixture.open(fileSystem).lines.count, 2)
     }
@@ -176,8 +189,7 @@ final class JSONLogCompactionTests: XCTestCase {
             let log = try LogFixture.open(fileSystem).log
             if rounds == 2 { try LogFixture.compact(log) }
             let compaction = try log.beginCompaction()
-            _ = try compaction.append([65])
-            _ = try compaction.finish()
+            _ = try LogFixture.write([65], compaction)
             try log.commit(LogFixture.group(["\"later\""]), flush: true)
             fileSystem.place([], at: "/log/snapshot-\(rounds + 1).jsonl")
             for _ in 0..<2 {
@@ -205,8 +217,7 @@ final class JSONLogCompactionTests: XCTestCase {
         let written = try LogFixture.write(groups: 2, to: fileSystem).flatMap { $0 }
         let log = try LogFixture.open(fileSystem).log
         let first = try log.beginCompaction()
-        _ = try first.append([65])
-        let result = try first.finish()
+        let result = try LogFixture.write([65], first)
         try LogFixture.compact(log)
         try log.finishCompaction(result)
         XCTAssertEqual(fileSystem.names(in: "/log"), ["journal-3.jsonl", "snapshot-3.jsonl"])

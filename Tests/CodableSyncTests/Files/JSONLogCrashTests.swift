@@ -216,8 +216,7 @@ private final class LogScript {
     private func compact(_ log: JSONLog, _ part: Int) throws {
         let compaction = try log.beginCompaction()
         try commit(["\"\(part) during\""], to: log)
-        try LogFixture.visitFrozen(log) { _, position in _ = try compaction.append(log.read(position)) }
-        let result = try compaction.finish()
+        let result = try LogFixture.write(compaction, log)
         try commit(["\"\(part) before the swap\""], to: log)
         try log.finishCompaction(result)
     }

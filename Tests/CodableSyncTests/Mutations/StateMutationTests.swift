@@ -56,7 +56,7 @@ final class StateMutationTests: XCTestCase {
                 }
                 if !isOfTheStart { try put(entry, opened.store) }
             }
-            if isFirst { try XCTUnwrap(opened.store as? JSONStateStore).compact() }
+            if isFirst { try opened.store.compact() }
             opened.close()
         }
         return files
@@ -64,7 +64,7 @@ final class StateMutationTests: XCTestCase {
 
     private func put(
         _ entry: StateChange,
-        _ store: any StateStore,
+        _ store: JSONStateStore,
         _ contents: [UInt64: String] = [:]
     ) throws {
         var records: [ContentHandle: Record] = [:]
@@ -73,7 +73,7 @@ final class StateMutationTests: XCTestCase {
             record.encryptedFields = ["text"]
             records[ContentHandle(handle)] = record
         }
-        try XCTUnwrap(store as? JSONStateStore).append([entry], records)
+        try store.append([entry], records)
     }
 
     func testMutatedStatesCanBeReadExtendedAndReopened() async throws {
@@ -121,7 +121,7 @@ final class StateMutationTests: XCTestCase {
         let edit = LocalChange(kind: .save(ContentHandle(number), size: 9), edited: now.wall, base: nil)
         let key = RecordKey(zone: opened.state.engineZone, name: "new")
         try put(.queued(key, type: testType, edit), opened.store, [number: "new"])
-        try XCTUnwrap(opened.store as? JSONStateStore).compact()
+        try opened.store.compact()
         opened.close()
         let again = try await location(files).open(at: now)
         defer { again.close() }

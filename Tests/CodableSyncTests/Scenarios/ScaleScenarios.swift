@@ -28,7 +28,7 @@ final class ScaleScenarios: XCTestCase {
         let actions = machine.run(.calls(.enqueue(1, [.save("new", 200_000)])))
         for case .store(let changes) in actions {
             let contents = [ContentHandle(200_000): JournalSamples.record("new", "text")]
-            let (rows, flush) = (changes.rows.rows, changes.mustFlush)
+            let (rows, flush) = (changes.rows, changes.mustFlush)
             let batch = JournalBatch(rows: rows, contents: contents, flush: flush)
             try opened.store.append(batch, leaving: machine.machine.state)
         }

@@ -161,7 +161,7 @@ extension StateScenarios {
         let compaction = try log.beginCompaction()
         for name in files.names where LogFileName(name) != nil { files[name] = files[name] }
         let before = files.all.filter { !$0.key.hasSuffix(".tmp") }
-        XCTAssertThrowsError(try compaction.finish()) { error in
+        XCTAssertThrowsError(try compaction.write { _ in [] }) { error in
             guard case .replaced? = error as? LogError else { return XCTFail("\(error)") }
         }
         XCTAssertEqual(files.all.filter { !$0.key.hasSuffix(".tmp") }, before)

@@ -194,11 +194,7 @@ extension StateRow {
     var asRead: StateRow {
         guard case .record(let key, let type, var record?) = self else { return self }
         record.server.changeVersion { $0.isTooNew = false }
-        record.kept = record.kept.map { kept in
-            var version = kept.version
-            version.isTooNew = false
-            return .version(version)
-        }
+        record.kept?.isTooNew = false
         record.type = .unknown
         return .record(key, type: type, record)
     }

@@ -99,7 +99,7 @@ enum JournalSamples {
         saved.news = RecordNews(2, isSaved: true)
         var newer = RecordState()
         newer.server = .known(KnownVersion(20, schema: 3))
-        newer.kept = .version(KnownVersion(19, schema: 2))
+        newer.kept = KnownVersion(19, schema: 2)
         var deleted = RecordState()
         deleted.server = .deleted(14)
         deleted.news = RecordNews(3)

@@ -73,7 +73,7 @@ final class WrittenFilesTests: XCTestCase {
         lost.server = .lost(version(16), isRefused: true)
         var newer = RecordState()
         newer.server = .known(version(17, schema: 3))
-        newer.kept = .version(version(18, schema: 2))
+        newer.kept = version(18, schema: 2)
         var gone = RecordState()
         gone.server = .deleted(19)
         gone.news = RecordNews(8)

@@ -52,10 +52,51 @@ enum LogFixture {
 
     /// Replaces the log by a snapshot of the lines that a filter keeps.
     static func compact(_ log: JSONLog, keeping isKept: (String) -> Bool = { _ in true }) throws {
-        let compaction = try log.beginCompaction()
-        try visitFrozen(log) { line, position in
-            if isKept(String(decoding: line, as: UTF8.self)) { _ = try compaction.append(log.read(position)) }
+        try log.finishCompaction(write(log.beginCompaction(), log, keeping: isKept))
+    }
+
+    /// Writes a snapshot of the lines that a filter keeps.
+    static func write(
+        _ compaction: LogCompaction,
+        _ log: JSONLog,
+        keeping isKept: (String) -> Bool = { _ in true }
+    ) throws -> CompactedLog {
+        try compaction.write { snapshot in
+            try visitFrozen(log) { line, position in
+                if isKept(String(decoding: line, as: UTF8.self)) {
+                    _ = try snapshot.append(log.read(position))
+                }
+            }
+            return []
         }
-        try log.finishCompaction(compaction.finish())
+    }
+
+    /// Writes a snapshot of one line.
+    static func write(_ line: [UInt8], _ compaction: LogCompaction) throws -> CompactedLog {
+        try compaction.write { snapshot in
+            _ = try snapshot.append(line)
+            return []
+        }
+    }
+}
+
+extension JSONLog {
+    /// Reads a log, and opens it.
+    static func open(
+        directory: String,
+        fileSystem: any FileSystem,
+        format: String,
+        version: UInt64,
+        oldestVersion: UInt64 = 1,
+        visit: (UnsafeRawBufferPointer, LogPosition) throws -> Void
+    ) throws -> (log: JSONLog, recovery: LogRecovery) {
+        var reading = try read(
+            in: directory,
+            fileSystem,
+            format: format,
+            versions: min(oldestVersion, version)...version,
+            visit: visit
+        )
+        return try reading.open(label: reading.label ?? Array("{}".utf8))
     }
 }

@@ -85,6 +85,9 @@ extension SyncState {
 }
 
 extension RecordQueue {
+    /// The position of the first record, or ``endPosition`` if there is none.
+    var firstPosition: Int { places.first.map { Int($0.number) } ?? endPosition }
+
     var names: [String] { keys.map(\.recordName) }
 
     func contains(_ name: String) -> Bool { contains(RecordKey(name)) }

@@ -195,12 +195,12 @@ extension SyncState {
     mutating func apply(_ change: StateChange) { change.apply(&self) }
 
     /// Applies changes, and gives the rows that store them.
-    mutating func applyWriting(_ changes: [StateChange]) -> StateRows {
+    mutating func applyWriting(_ changes: [StateChange]) -> TurnChanges {
         recording { state in for change in changes { state.apply(change) } }
     }
 }
 
-extension StateStore {
+extension JSONStateStore {
     /// Stores what changes make of a state, flushed.
     func append(_ changes: [StateChange], to state: inout SyncState) throws {
         try change(&state) { state in for change in changes { state.apply(change) } }

@@ -82,14 +82,11 @@ struct LedgerFiles: Sendable {
     ) throws -> (log: JSONLog, ledger: CloudLedger?, seal: LedgerSeal?) {
         var loaded: CloudLedger?
         var seal: LedgerSeal?
-        let (log, _) = try JSONLog.open(
-            directory: path,
-            fileSystem: fileSystem,
+        var reading = try JSONLog.read(
+            in: path,
+            fileSystem,
             format: Self.format,
-            version: Self.version,
-            oldestVersion: Self.version,
-            newLog: LedgerToken.mark([identifier]),
-            finish: { $0.label ?? Self.line(identifier: loaded?.identifier ?? identifier) },
+            versions: Self.version...Self.version,
             isShared: true
         ) { line, position in
             guard var known = loaded else {
@@ -101,6 +98,8 @@ struct LedgerFiles: Sendable {
             seal = try apply(line, position, to: &known) ?? seal
             loaded = known
         }
+        let label = reading.label ?? Self.line(identifier: loaded?.identifier ?? identifier)
+        let log = try reading.open(label: label, newLog: LedgerToken.mark([identifier])).log
         return (log, loaded, seal)
     }
 

@@ -283,13 +283,10 @@ extension LedgerStore {
     }
 
     private static func write(_ ledger: CloudLedger, into compaction: LogCompaction) throws -> CompactedLog {
-        do {
-            _ = try compaction.append(LedgerFiles.line(identifier: ledger.identifier))
-            for entry in ledger.snapshotEntries() { _ = try compaction.append(entry.encode()) }
-            return try compaction.finish()
-        } catch {
-            try compaction.cancel()
-            throw error
+        try compaction.write { snapshot in
+            _ = try snapshot.append(LedgerFiles.line(identifier: ledger.identifier))
+            for entry in ledger.snapshotEntries() { _ = try snapshot.append(entry.encode()) }
+            return []
         }
     }
 

@@ -2,15 +2,14 @@ extension JSONLog {
     /// Starts a compaction; later commits go into a new journal, which the compaction does not touch.
     ///
     /// - Returns: The compaction, which may run on any thread; pass its result to ``finishCompaction(_:)``.
-    /// - Throws: ``FileError`` if the new files could not be created; the log then continues as before.
+    /// - Throws: ``FileError`` if the new file could not be created; the log then continues as before.
     package func beginCompaction() throws -> LogCompaction {
-        let name = try writer.withLock { writer in
+        try writer.withLock { writer in
             try checkOpen()
             if !writer.needsNewJournal { try writer.checkStillThere() }
             try beginJournal(&writer)
-            return LogFileName(.snapshot, writer.active.name.number)
+            return LogCompaction(log: self, name: LogFileName(.snapshot, writer.active.name.number))
         }
-        return try LogCompaction(log: self, name: name)
     }
 
     /// Replaces files with their finished snapshot, and removes everything older.
@@ -18,7 +17,7 @@ extension JSONLog {
     /// The replaced files stay open until the next compaction, so that positions in them can still be read
     /// until then.
     ///
-    /// - Parameter result: The result of the compaction's `finish()`.
+    /// - Parameter result: The result of ``LogCompaction/write(_:)``.
     /// - Throws: ``FileError`` if a file could not be removed; the next opening tries again.
     ///   ``LogError/closed(path:)`` if the log was closed; nothing was changed then.
     package func finishCompaction(_ result: CompactedLog) throws {

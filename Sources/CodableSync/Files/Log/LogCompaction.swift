@@ -1,52 +1,35 @@
-/// A running compaction, which reads the frozen files and writes the snapshot that replaces them.
+/// A compaction that has begun: the log's frozen files can be read, and a snapshot replaces them.
 ///
-/// Only one thread at a time may use it, not necessarily the thread that appends. If it is released before it
-/// finishes, it leaves a file that the next opening removes.
-package final class LogCompaction: Sendable {
-    private let log: JSONLog
-    private let snapshot: Locked<SnapshotWriter>
+/// Any thread may write the snapshot, not necessarily the one that appends.
+package struct LogCompaction: Sendable {
+    let log: JSONLog
+    let name: LogFileName
 
-    init(log: JSONLog, name: LogFileName) throws {
-        self.log = log
-        snapshot = try Locked(SnapshotWriter(log.place, name))
-    }
-
-    /// Writes a line into the snapshot.
+    /// Writes the snapshot and gives it its final name; later openings start with it.
     ///
-    /// - Parameters:
-    ///   - line: The line, without its newline.
-    ///   - isAlone: Whether the line is its own group, so that it survives damage to its neighbours.
-    /// - Returns: Its position once the compaction is finished.
-    /// - Throws: ``FileError``, or ``LogError/unusableLine``.
-    package func append(_ line: [UInt8], isAlone: Bool = false) throws -> LogPosition {
-        try snapshot.withLock { snapshot in
-            try line.withUnsafeBytes { try snapshot.append($0, isAlone: isAlone) }
-        }
-    }
-
-    /// Closes the snapshot and gives it its final name; later openings start with it.
-    ///
-    /// - Parameter rear: Lines of the log that are copied behind the others as they are, each with its newline. An
-    ///   opening neither visits nor checks them.
+    /// - Parameter body: Writes the lines of the snapshot, and returns lines of the log that are copied behind them as
+    ///   they are. An opening neither visits nor checks those.
     /// - Returns: The snapshot, which the log does not use yet.
-    /// - Throws: ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if the directory
-    ///   is not the one that was opened.
-    package func finish(rear: [LogPosition] = []) throws -> CompactedLog {
-        try log.checkOpen()
-        try snapshot.withLock { try $0.finishGroups(behind: rear.reduce(0) { $0 + UInt64($1.length) + 1 }) }
-        var next = 0
-        while next < rear.count {
-            let piece = rear.piece(from: next)
-            try snapshot.withLock { try $0.copy(try log.readAll(piece.position)) }
-            next += piece.count
+    /// - Throws: An error of `body`, ``FileError``, ``LogError/closed(path:)``, or ``LogError/replaced(path:)`` if
+    ///   the directory is not the one that was opened; the file is removed then.
+    package func write(_ body: (inout SnapshotWriter) throws -> [LogPosition]) throws -> CompactedLog {
+        var snapshot = try SnapshotWriter(log.place, name)
+        do {
+            let rear = try body(&snapshot)
+            try log.checkOpen()
+            try snapshot.finishGroups(behind: rear.reduce(0) { $0 + UInt64($1.length) + 1 })
+            var next = 0
+            while next < rear.count {
+                let piece = rear.piece(from: next)
+                try snapshot.copy(log.readAll(piece.position))
+                next += piece.count
+            }
+            try log.writer.withLock { try $0.checkStillOurs() }
+            return CompactedLog(snapshot: try snapshot.finish())
+        } catch {
+            try snapshot.cancel()
+            throw error
         }
-        try log.writer.withLock { try $0.checkStillOurs() }
-        return try snapshot.withLock { CompactedLog(snapshot: try $0.finish()) }
-    }
-
-    /// Cancels the compaction, and removes its file.
-    package func cancel() throws {
-        try snapshot.withLock { snapshot in try snapshot.cancel() }
     }
 }
 
@@ -82,7 +65,7 @@ extension [LogPosition] {
 }
 
 /// Writes a snapshot under a temporary name, in large pieces.
-private struct SnapshotWriter: Sendable {
+package struct SnapshotWriter: Sendable {
     private let place: LogPlace
     private let name: LogFileName
     private let temporary: String
@@ -104,7 +87,7 @@ private struct SnapshotWriter: Sendable {
     /// How much is flushed at once, so that the flush of a call beside it does not wait for everything.
     private static let flushSize = 4 << 20
 
-    init(_ place: LogPlace, _ name: LogFileName) throws {
+    fileprivate init(_ place: LogPlace, _ name: LogFileName) throws {
         self.place = place
         self.name = name
         temporary = place.path(name) + ".tmp"
@@ -115,7 +98,14 @@ private struct SnapshotWriter: Sendable {
         size = headerSize
     }
 
-    mutating func append(_ line: UnsafeRawBufferPointer, isAlone: Bool) throws -> LogPosition {
+    /// Writes a line.
+    ///
+    /// - Parameters:
+    ///   - line: The line, without its newline.
+    ///   - isAlone: Whether the line is its own group, so that it survives damage to its neighbours.
+    /// - Returns: Its position once the compaction is finished.
+    /// - Throws: ``FileError``, or ``LogError/unusableLine``.
+    package mutating func append(_ line: [UInt8], isAlone: Bool = false) throws -> LogPosition {
         if isAlone { closeGroup() }
         let offset = size + UInt64(piece.count + group.byteCount)
         try group.append(line)
@@ -149,7 +139,7 @@ private struct SnapshotWriter: Sendable {
     }
 
     /// Writes the mark behind the last group.
-    mutating func finishGroups(behind: UInt64) throws {
+    fileprivate mutating func finishGroups(behind: UInt64) throws {
         closeGroup()
         piece += LogMarks.commit(.end(count: lineCount, behind: behind))
         try writePiece()
@@ -157,13 +147,13 @@ private struct SnapshotWriter: Sendable {
     }
 
     /// Writes lines behind the groups; the last one is without its newline.
-    mutating func copy(_ lines: [UInt8]) throws {
+    fileprivate mutating func copy(_ lines: [UInt8]) throws {
         piece += lines
         piece.append(newline)
         if piece.count >= Self.pieceSize { try writePiece() }
     }
 
-    mutating func finish() throws -> LogPart {
+    fileprivate mutating func finish() throws -> LogPart {
         try writePiece()
         try file.flush()
         try place.fileSystem.rename(temporary, to: place.path(name))
@@ -173,7 +163,7 @@ private struct SnapshotWriter: Sendable {
         return part
     }
 
-    func cancel() throws {
+    fileprivate func cancel() throws {
         file.close()
         // The temporary file no longer exists if the last step failed after the rename.
         if try place.fileSystem.status(of: temporary) != nil { try place.fileSystem.remove(temporary) }

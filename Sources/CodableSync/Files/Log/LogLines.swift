@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// One line read from a file.
 struct LogLine {
@@ -30,95 +24,53 @@ struct LogLines {
 
     /// Visits the lines in order, until one visit returns `false`.
     func forEach(_ visit: (LogLine) throws -> Bool) throws {
-        var window = LineWindow(start: range.lowerBound, capacity: chunk + 64)
-        defer { window.buffer.deallocate() }
-        repeat {
-            guard try window.fill(from: file, upTo: range.upperBound) else {
-                if let rest = window.unfinishedLine { _ = try visit(rest) }
-                return
+        // The bytes of an incomplete line, and how many were dropped before them because it is too long.
+        var held: [UInt8] = []
+        var dropped: UInt64 = 0
+        var start = range.lowerBound
+        while true {
+            let position = min(start + dropped + UInt64(held.count), range.upperBound)
+            let wanted = min(UInt64(chunk), range.upperBound - position)
+            let read = try file.read(at: position, count: Int(wanted))
+            if read.isEmpty { break }
+            var searched = held.count
+            var used = 0
+            held += read
+            let goesOn = try held.withUnsafeBytes { bytes in
+                while let end = bytes.firstNewline(from: searched) {
+                    let line = LogLine(bytes[used..<end], behind: dropped, at: start, isTerminated: true)
+                    guard try visit(line) else { return false }
+                    (start, dropped) = (line.end, 0)
+                    used = end + 1
+                    searched = used
+                }
+                return true
             }
-        } while try window.takeLines(visit)
+            if !goesOn { return }
+            held.removeFirst(used)
+            guard dropped > 0 || held.count > LogMarks.maximumLine else { continue }
+            dropped += UInt64(held.count)
+            held.removeAll()
+        }
+        if held.isEmpty, dropped == 0 { return }
+        _ = try held.withUnsafeBytes {
+            try visit(LogLine($0[...], behind: dropped, at: start, isTerminated: false))
+        }
     }
 }
 
-/// The part of a file that is in memory: an incomplete line, and the bytes read after it.
-private struct LineWindow {
-    private(set) var buffer: UnsafeMutableRawBufferPointer
-    /// The offset of the incomplete line in the file.
-    private var lineStart: UInt64
-    /// How many bytes of the incomplete line were dropped because it is too long.
-    private var passedOver: UInt64 = 0
-    /// How many bytes of the incomplete line are at the start of the buffer.
-    private var held = 0
-    /// The number of bytes in the buffer.
-    private var filled = 0
-
-    init(start: UInt64, capacity: Int) {
-        buffer = .allocate(byteCount: capacity, alignment: 16)
-        lineStart = start
-    }
-
-    /// Reads more bytes; returns whether there were any.
-    mutating func fill(from file: any OpenFile, upTo end: UInt64) throws -> Bool {
-        if held == buffer.count { grow() }
-        let position = min(lineStart + passedOver + UInt64(held), end)
-        let wanted = Int(min(UInt64(buffer.count - held), end - position))
-        let space = UnsafeMutableRawBufferPointer(rebasing: buffer[held..<(held + wanted)])
-        let count = try file.read(at: position, into: space)
-        filled = held + count
-        return count > 0
-    }
-
-    /// Visits the complete lines; returns whether to continue.
-    mutating func takeLines(_ visit: (LogLine) throws -> Bool) throws -> Bool {
-        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
-        var start = 0
-        var searched = held
-        while let end = bytes.firstNewline(from: searched) {
-            let line = line(bytes, start..<end, isTerminated: true)
-            guard try visit(line) else { return false }
-            lineStart = line.end
-            passedOver = 0
-            start = end + 1
-            searched = start
-        }
-        keep(from: start)
-        return true
-    }
-
-    /// The line without a newline at the end; `nil` if there is none.
-    var unfinishedLine: LogLine? {
-        guard passedOver > 0 || held > 0 else { return nil }
-        return line(UnsafeRawBufferPointer(buffer), 0..<held, isTerminated: false)
-    }
-
-    private func line(_ bytes: UnsafeRawBufferPointer, _ part: Range<Int>, isTerminated: Bool) -> LogLine {
-        let length = passedOver + UInt64(part.count)
+extension LogLine {
+    fileprivate init(
+        _ bytes: Slice<UnsafeRawBufferPointer>,
+        behind dropped: UInt64,
+        at offset: UInt64,
+        isTerminated: Bool
+    ) {
+        length = dropped + UInt64(bytes.count)
         let isWhole = length <= UInt64(LogMarks.maximumLine)
-        return LogLine(
-            bytes: UnsafeRawBufferPointer(rebasing: bytes[isWhole ? part : 0..<0]),
-            offset: lineStart,
-            length: length,
-            isTerminated: isTerminated
-        )
-    }
-
-    /// Keeps the incomplete line, unless it is too long.
-    private mutating func keep(from start: Int) {
-        held = filled - start
-        if passedOver > 0 || held > LogMarks.maximumLine {
-            passedOver += UInt64(held)
-            held = 0
-        } else if start > 0, held > 0, let base = buffer.baseAddress {
-            base.copyMemory(from: base + start, byteCount: held)
-        }
-    }
-
-    private mutating func grow() {
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: buffer.count * 2, alignment: 16)
-        larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
-        buffer.deallocate()
-        buffer = larger
+        self.bytes = UnsafeRawBufferPointer(rebasing: isWhole ? bytes : bytes.prefix(0))
+        self.offset = offset
+        self.isTerminated = isTerminated
     }
 }
 

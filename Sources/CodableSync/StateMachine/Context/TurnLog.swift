@@ -40,11 +40,7 @@ extension SyncContext {
 
     /// Takes what the turn has changed.
     mutating func takeChanges() -> TurnChanges {
-        let changes = TurnChanges(
-            rows: state.changedRows,
-            mustFlush: state.image?.mustFlush ?? false,
-            removesRecords: state.image?.removesRecords ?? false
-        )
+        let changes = state.changes
         writers = []
         state.beginImage()
         if !changes.isEmpty { note(isFlushed: changes.mustFlush) }
@@ -71,18 +67,20 @@ extension SyncContext {
 
 /// What a turn has changed.
 package struct TurnChanges: Equatable, Sendable {
-    package var rows = StateRows()
+    package var rows: [StateRow] = []
+    /// Handles that the rows name and that no row named before.
+    package var introduced: [ContentHandle] = []
     /// Whether the rows, and all before them, must survive a power loss.
     package var mustFlush = false
     /// Whether records were removed, which the files must not have any more.
     var removesRecords = false
 
     /// Whether there is nothing to store and nothing to flush.
-    package var isEmpty: Bool { rows.rows.isEmpty && !mustFlush }
+    package var isEmpty: Bool { rows.isEmpty && !mustFlush }
 
     /// The records whose rows the turn has changed.
     var keys: [RecordKey] {
-        rows.rows.compactMap { if case .record(let key, _, _) = $0 { key } else { nil } }
+        rows.compactMap { if case .record(let key, _, _) = $0 { key } else { nil } }
     }
 }
 

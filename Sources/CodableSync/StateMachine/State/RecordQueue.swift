@@ -15,9 +15,6 @@ package struct RecordQueue: Sendable {
     /// The position that the next record gets.
     package private(set) var endPosition = 0
 
-    /// The position of the first record, or ``endPosition`` if there is none.
-    package var firstPosition: Int { places.first.map { Int($0.number) } ?? endPosition }
-
     /// The first record.
     package var first: RecordKey? { places.first?.value }
 

@@ -36,7 +36,7 @@ extension RecordState {
             let base = sentBase ?? (isAnswered ? pending?.base : nil)
             confirmKnown(as: version, over: base, keepsTags: keepsTags)
         } else if isTooNew {
-            kept = .version(version)
+            kept = version
         }
         if isAnswered {
             pending = nil

@@ -19,7 +19,7 @@ extension RecordState {
     /// Visits every handle that the record names, some of them more than once.
     private func forEachHandle(_ visit: (ContentHandle) -> Void) {
         if let handle = lastKnown?.handle { visit(handle) }
-        if let handle = kept?.version.handle { visit(handle) }
+        if let handle = kept?.handle { visit(handle) }
         if let handle = server.deleted { visit(handle) }
         for version in sent {
             visit(version.handle)

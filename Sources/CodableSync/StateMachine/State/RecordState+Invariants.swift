@@ -22,7 +22,7 @@ extension RecordState {
         }
         if isTooNew, let last = lastKnown?.handle {
             expect(pending.map { $0.parked != nil } ?? true, "an edit is not parked")
-            expect(kept?.version.handle != last, "the kept version is the newer one")
+            expect(kept?.handle != last, "the kept version is the newer one")
             expect(shownHandle != last, "a version is shown that can't be read")
         }
         return broken

@@ -75,7 +75,7 @@ extension RecordState {
         guard let lost else { return }
         if let pending {
             loseBase(isUploadedAgain: true)
-            let isBasedOnIt = [lost.handle, kept?.version.handle].contains(pending.base)
+            let isBasedOnIt = [lost.handle, kept?.handle].contains(pending.base)
             if !pending.isDeletion, pending.base == nil || !isBasedOnIt {
                 self.pending?.on.sides.insert(EditBase.Side(edit: lost.handle, ancestor: nil), at: 0)
             }

@@ -1,16 +1,5 @@
 import RecordCoding
 
-/// The last version of a record that this app could read; indirect, since few records have one.
-package indirect enum KeptVersion: Equatable, Sendable {
-    case version(KnownVersion)
-
-    package var version: KnownVersion {
-        switch self {
-        case .version(let version): version
-        }
-    }
-}
-
 // While the latest version is too new, reads show what they showed before it came: the last readable version,
 // or an edit on top of that. Nothing but a lost version is sent; edits and deletions are parked. It ends with
 // the next version that this app can read, with an update of the app, or with the record.
@@ -21,7 +10,7 @@ extension RecordState {
     /// The latest version that this app can read; `nil` if it never had one.
     package var readable: KnownVersion? {
         guard let lastKnown, lastKnown.isTooNew else { return lastKnown }
-        return kept?.version
+        return kept
     }
 
     /// That version if it is from the current zone, so that it can be an ancestor.
@@ -40,7 +29,7 @@ extension RecordState {
 
     /// Takes a version that is too new; what reads show stays.
     mutating func takeTooNew(_ version: KnownVersion, after former: KnownVersion?) {
-        kept = former.map { .version($0) }
+        kept = former
         server = .known(version)
     }
 
@@ -59,7 +48,7 @@ extension RecordState {
     /// Forgets a latest version that can't be read from the files, so that it is fetched again; until then, the
     /// kept version is the latest.
     mutating func forgetLatestVersion() {
-        guard let kept = kept?.version else { return forgetKnownVersion() }
+        guard let kept else { return forgetKnownVersion() }
         server = .known(kept)
         self.kept = nil
     }
@@ -90,7 +79,7 @@ extension RecordState {
             server.changeVersion { $0.isTooNew = true }
             if !isPendingOnTop { self.news = nil }
         } else {
-            let former = kept?.version
+            let former = kept
             endTooNew()
             server.changeVersion { $0.isTooNew = false }
             if let former, known != nil, former.hash == last.hash {

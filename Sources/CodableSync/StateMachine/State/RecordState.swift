@@ -1,3 +1,5 @@
+import RecordCoding
+
 /// Everything that the engine stores about one record: a few words, and handles to contents.
 package struct RecordState: Equatable, Sendable {
     package var server = ServerVersion.none
@@ -12,44 +14,44 @@ package struct RecordState: Equatable, Sendable {
     /// The record's type.
     package var type = RecordTypeNumber.unknown
     /// What most records don't have; `nil` if this one has none of it.
-    private var more: More?
+    private var more: Boxed<Parts>?
 
     package init() {}
 
     /// The last version that this app could read, while the server's is too new for it.
-    package var kept: KeptVersion? {
-        get { more?.parts.kept }
+    package var kept: KnownVersion? {
+        get { more?.value.kept }
         set { change { $0.kept = newValue } }
     }
 
     /// The tags of replaced versions that the app's models may still carry; empty unless the type's models carry
     /// system fields.
     package var carried: CarriedTags {
-        get { more?.parts.carried ?? CarriedTags() }
+        get { more?.value.carried ?? CarriedTags() }
         set { change { $0.carried = newValue } }
     }
 
     package var pending: LocalChange? {
-        get { more?.parts.pending }
+        get { more?.value.pending }
         set { change { $0.pending = newValue } }
     }
 
     /// Contents of requests with an unknown outcome, which the server may have saved.
     package var sent: [SentVersion] {
-        get { more?.parts.sent ?? [] }
+        get { more?.value.sent ?? [] }
         set { change { $0.sent = newValue } }
     }
 
     /// Whether a request to delete the record was sent and its outcome is unknown.
     package var isDeletionSent: Bool {
-        get { more?.parts.isDeletionSent ?? false }
+        get { more?.value.isDeletionSent ?? false }
         set { change { $0.isDeletionSent = newValue } }
     }
 
-    private mutating func change(_ body: (inout More.Parts) -> Void) {
-        var parts = more?.parts ?? More.Parts()
+    private mutating func change(_ body: (inout Parts) -> Void) {
+        var parts = more?.value ?? Parts()
         body(&parts)
-        more = parts == More.Parts() ? nil : More(parts)
+        more = parts == Parts() ? nil : .value(parts)
     }
 
     /// The latest version in the current zone.
@@ -121,21 +123,11 @@ package struct RecordState: Equatable, Sendable {
 
 extension RecordState {
     /// The parts that few records have, in a place of their own, so that the others are small.
-    private final class More: Equatable, Sendable {
-        struct Parts: Equatable, Sendable {
-            var kept: KeptVersion?
-            var carried = CarriedTags()
-            var pending: LocalChange?
-            var sent: [SentVersion] = []
-            var isDeletionSent = false
-        }
-
-        let parts: Parts
-
-        init(_ parts: Parts) {
-            self.parts = parts
-        }
-
-        static func == (lhs: More, rhs: More) -> Bool { lhs === rhs || lhs.parts == rhs.parts }
+    private struct Parts: Equatable, Sendable {
+        var kept: KnownVersion?
+        var carried = CarriedTags()
+        var pending: LocalChange?
+        var sent: [SentVersion] = []
+        var isDeletionSent = false
     }
 }

@@ -23,47 +23,31 @@ package struct StateIdentity: Equatable, Sendable {
     /// The engine's zone, which its user owns.
     package var zoneID: ZoneID { ZoneID(zoneName: zone) }
 
-    /// A part in which two identities differ.
-    package struct Difference: Equatable, Sendable {
-        var what: String
-        var own: String
-        var wanted: String
-
-        /// A message that names both values and what to do.
-        package var inWords: String {
-            "belongs to the \(what) \"\(own)\", and the engine is set up for \"\(wanted)\". \(remedy)"
-        }
-
-        /// What to do; another directory would leave the edits of a renamed model behind.
-        private var remedy: String {
-            if what != Self.recordType { return "Give the engine another directory." }
-            let property = "static var recordType: String { \(own.quoted) }"
-            return "If the model was renamed, add \(property) to it, which keeps its records and edits. "
-                + "If it is another model, give its engine another directory."
-        }
-
-        /// The words for the record type, from which the name of the zone follows.
-        static let recordType = "record type"
-
-        /// The reason for setting a file aside.
-        package var reason: String { "it belongs to the \(what) \(own.quoted), not to \(wanted.quoted)" }
-    }
-
-    /// The first difference between this identity and another.
+    /// The first difference between this identity and another, in words that name both values and what to do.
     ///
     /// - Parameter wanted: The identity that the engine is configured for.
-    /// - Returns: The first difference; `nil` if there is none.
-    package func firstDifference(from wanted: StateIdentity) -> Difference? {
+    /// - Returns: The text; `nil` if there is no difference.
+    package func difference(from wanted: StateIdentity) -> String? {
+        // The name of the zone follows from the record type.
         let rows: [(what: String, own: String?, wanted: String?)] = [
             ("cloud", cloud, wanted.cloud), ("database", scope, wanted.scope),
             // An app may start to name the container that it has used by default so far.
             ("container", container ?? wanted.container, wanted.container ?? container),
-            (Difference.recordType, recordType, wanted.recordType), ("zone", zone, wanted.zone),
+            ("record type", recordType, wanted.recordType), ("zone", zone, wanted.zone),
         ]
-        guard let row = rows.first(where: { ExactName($0.own ?? "") != ExactName($0.wanted ?? "") }) else {
-            return nil
+        for row in rows {
+            let (own, wanted) = (row.own ?? "", row.wanted ?? "")
+            if ExactName(own) == ExactName(wanted) { continue }
+            // Another directory would leave the edits of a renamed model behind.
+            let remedy =
+                row.what != "record type"
+                ? "Give the engine another directory."
+                : "If the model was renamed, add static var recordType: String { \(own.quoted) } to it, which keeps its "
+                    + "records and edits. If it is another model, give its engine another directory."
+            return
+                "belongs to the \(row.what) \"\(own)\", and the engine is set up for \"\(wanted)\". \(remedy)"
         }
-        return Difference(what: row.what, own: row.own ?? "", wanted: row.wanted ?? "")
+        return nil
     }
 }
 

@@ -1,7 +1,8 @@
-/// The values that have changed since the journal had everything.
-struct StateImage: Equatable, Sendable {
-    /// The records as they were before each change, in order.
-    var records: [Former] = []
+/// What the values were when the journal had everything, and which of them have changed since.
+struct StateImage: Sendable {
+    var records = RecordRows()
+    /// The record of each change, in order.
+    var keys: [RecordKey] = []
     /// The zones that changed.
     var zones: [ZoneNumber] = []
     /// The number of notes that were added.
@@ -14,9 +15,4 @@ struct StateImage: Equatable, Sendable {
     var removesRecords = false
     var summary = StateSummary()
     var streams = StreamRow()
-
-    struct Former: Equatable, Sendable {
-        var key: RecordKey
-        var record: RecordState?
-    }
 }

@@ -14,44 +14,36 @@ package enum StateRow: Equatable, Sendable {
     case note(SyncNote)
 }
 
-/// The rows that a turn has changed.
-package struct StateRows: Equatable, Sendable {
-    package var rows: [StateRow] = []
-    /// Handles that the rows name and that no row named before.
-    package var introduced: [ContentHandle] = []
-
-    package init() {}
-}
-
 extension SyncState {
-    /// The rows that have changed since ``beginImage()``, the records in the order of their last changes.
+    /// What has changed since ``beginImage()``, the records in the order of their last changes.
     ///
-    /// The summary is the first, since it says which versions of the records this app can read.
-    var changedRows: StateRows {
-        var rows = StateRows()
-        guard let image else { return rows }
+    /// The summary is the first row, since it says which versions of the records this app can read.
+    var changes: TurnChanges {
+        var changes = TurnChanges()
+        guard let image else { return changes }
+        changes.mustFlush = image.mustFlush
+        changes.removesRecords = image.removesRecords
         var former = image.summary
         // The records' rows have the numbers.
         former.lastNumber = summary.lastNumber
-        if summary != former { rows.rows.append(.summary(summary)) }
+        if summary != former { changes.rows.append(.summary(summary)) }
         var keys: [RecordKey] = []
         var met = RecordTable<Bool>()
-        for former in image.records.reversed() where met[former.key] == nil {
-            met[former.key] = true
-            keys.append(former.key)
+        for key in image.keys.reversed() where met[key] == nil {
+            met[key] = true
+            keys.append(key)
         }
-        for former in image.records where met[former.key] == true {
-            met[former.key] = false
-            let named = former.record?.handles ?? []
-            rows.introduced += (self[former.key]?.handles ?? []).filter { !named.contains($0) }
+        for key in keys.reversed() {
+            let named = image.records[key]?.handles ?? []
+            changes.introduced += (self[key]?.handles ?? []).filter { !named.contains($0) }
+            changes.rows.append(.record(key, type: recordType(of: key), self[key]))
         }
-        rows.rows += keys.reversed().map { .record($0, type: recordType(of: $0), self[$0]) }
         var zones = ZoneTable<Bool>()
         for number in image.zones { zones[number] = true }
-        rows.rows += zones.numbers.map { .zone($0, zone($0)) }
-        rows.rows += notes.suffix(min(image.noteCount, notes.count)).map { .note($0) }
-        if streams != image.streams { rows.rows.append(.streams(streams)) }
-        return rows
+        changes.rows += zones.numbers.map { .zone($0, zone($0)) }
+        changes.rows += notes.suffix(min(image.noteCount, notes.count)).map { .note($0) }
+        if streams != image.streams { changes.rows.append(.streams(streams)) }
+        return changes
     }
 
     package mutating func apply(row: StateRow) {

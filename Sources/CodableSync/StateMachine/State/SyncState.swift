@@ -113,7 +113,7 @@ package struct SyncState: Sendable {
     // Not inlined, since the compiler makes a copy of its caller for each closure.
     @inline(never)
     private mutating func replace(_ before: RecordState?, by record: RecordState, at key: RecordKey) {
-        image?.records.append(StateImage.Former(key: key, record: before))
+        image?.keys.append(key)
         image?.changeCount += 1
         noteShown(key, from: before?.shown, to: record)
         let after = record.isEmpty ? nil : record
@@ -288,7 +288,7 @@ package struct SyncState: Sendable {
 
     /// Starts recording what changes.
     mutating func beginImage() {
-        image = StateImage(summary: summary, streams: streams)
+        image = StateImage(records: records, summary: summary, streams: streams)
     }
 
     /// Notes that what changes must be flushed, since neither the cloud nor a stream would repeat it.
@@ -299,10 +299,10 @@ package struct SyncState: Sendable {
     }
 
     /// Gives the rows that store what a closure changes.
-    package mutating func recording(_ body: (inout SyncState) -> Void) -> StateRows {
+    package mutating func recording(_ body: (inout SyncState) -> Void) -> TurnChanges {
         beginImage()
         body(&self)
         defer { image = nil }
-        return changedRows
+        return changes
     }
 }

@@ -89,7 +89,7 @@ final class MachineFlushTests: MachineTestCase {
                 )
             )
         )
-        let actions = machine.failNextCommit { $0.rows.rows.isEmpty }
+        let actions = machine.failNextCommit { $0.rows.isEmpty }
         XCTAssertEqual(actions.events.filter { $0 == .storageFailed("full") }.count, 1)
         XCTAssertFalse(machine.isTurnOpen)
         XCTAssertFalse(machine.machine.context.isUnflushed)

@@ -35,7 +35,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         // A turn of one input is not tried again at once.
         machine.feed(.calls(.abandoned(machine.newCall())))
         let failed = machine.failNextCommit { changes in
-            changes.rows.rows.contains { $0.record?.sent.isEmpty == false }
+            changes.rows.contains { $0.record?.sent.isEmpty == false }
         }
         XCTAssertEqual(failed.answers, [.done])
         XCTAssertEqual(failed.requests, [])

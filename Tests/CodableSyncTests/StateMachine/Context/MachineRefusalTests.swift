@@ -70,7 +70,7 @@ final class MachineRefusalTests: MachineTestCase {
         var rounds = 0
         while machine.isTurnOpen, rounds < 20 {
             rounds += 1
-            machine.failNextCommit { !$0.rows.rows.isEmpty }
+            machine.failNextCommit { !$0.rows.isEmpty }
         }
         XCTAssertLessThan(rounds, 20)
         machine.upload("B", 2)

@@ -160,7 +160,7 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         fetchNewer()
         let actions = machine.upload("A", 10)
         let batches = actions.compactMap { action -> [StateRow]? in
-            if case .store(let changes) = action { changes.rows.rows } else { nil }
+            if case .store(let changes) = action { changes.rows } else { nil }
         }
         XCTAssertEqual(batches.first?.count, 2, "the edit with its reason, and the note, are stored together")
         XCTAssertEqual(batches.first?.first?.record?.pending?.handle, 10)

@@ -75,7 +75,7 @@ extension MachineHarness {
         machine = before
         let actions = machine.takeAgain(inputs, after: failure, at: now) { changes, _ in
             if isRefused(changes) { return failure }
-            stored += changes.rows.rows
+            stored += changes.rows
             return nil
         }
         rows += stored

@@ -183,7 +183,7 @@ struct MachineHarness {
 
     mutating func note(_ action: SyncAction) {
         switch action {
-        case .store(let changes): rows += changes.rows.rows
+        case .store(let changes): rows += changes.rows
         case .report: break
         case .request(let id, let request): note(request, id)
         case .reconcile(let items):

@@ -74,7 +74,7 @@ extension [SyncAction] {
 
     /// What the journal stores of these actions, in order.
     var lines: [StateRow] {
-        flatMap { if case .store(let changes) = $0 { changes.rows.rows } else { [StateRow]() } }
+        flatMap { if case .store(let changes) = $0 { changes.rows } else { [StateRow]() } }
     }
 
     var answers: [CallAnswer] { compactMap { if case .answer(_, let answer) = $0 { answer } else { nil } } }

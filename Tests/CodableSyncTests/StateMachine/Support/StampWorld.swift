@@ -183,7 +183,7 @@ struct StampWorld {
                 log.append("    decodes \(items)")
             case .answer(let call, let answer): end(call, answer)
             case .cancel(let id): cancel(id)
-            case .store(let changes): log.append("    stores \(changes.rows.rows)")
+            case .store(let changes): log.append("    stores \(changes.rows)")
             default: break
             }
         }
