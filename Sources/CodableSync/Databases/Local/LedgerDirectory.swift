@@ -84,11 +84,11 @@ import class Foundation.Thread
     ///   - request: The request.
     ///   - date: The current date.
     /// - Returns: The response, and the entries that were appended.
-    /// - Throws: ``LedgerDirectoryError``; unless its code is `outcomeUnknown`, the request had no effect.
+    /// - Throws: ``CloudError``; unless its code is ``CloudError/Code-swift.enum/serverResponseLost``, the request had no effect.
     public func perform(
         _ request: LedgerRequest,
         at date: Date
-    ) async throws(LedgerDirectoryError) -> (response: LedgerResponse, entries: [LedgerEntry]) {
+    ) async throws(CloudError) -> (response: LedgerResponse, entries: [LedgerEntry]) {
         try await wait(for: .request(request, date)).get()
     }
 
@@ -98,9 +98,9 @@ import class Foundation.Thread
     /// earlier requests of this object. It may count a change that had no effect, such as an interrupted one.
     ///
     /// - Returns: How many changes by others were found since this object was created.
-    /// - Throws: ``LedgerDirectoryError``.
-    public func changesByOthers() async throws(LedgerDirectoryError) -> Int {
-        if line.withLock({ $0.isClosed }) { throw LedgerDirectoryError.closed }
+    /// - Throws: ``CloudError``.
+    public func changesByOthers() async throws(CloudError) -> Int {
+        if line.withLock({ $0.isClosed }) { throw CloudError.directoryClosed }
         let result = await withCheckedContinuation { continuation in
             // Not part of the line of requests, since a look needs no lock.
             queue.async { continuation.resume(returning: self.store.look()) }
@@ -116,8 +116,8 @@ import class Foundation.Thread
     /// takes to read a small file, and while another process makes the cloud.
     ///
     /// - Returns: The identity.
-    /// - Throws: ``LedgerDirectoryError``.
-    package func identity() throws(LedgerDirectoryError) -> String {
+    /// - Throws: ``CloudError``.
+    package func identity() throws(CloudError) -> String {
         var attempts = lockTimeout.components.seconds * 1000
         while true {
             let found = queue.sync {
@@ -130,19 +130,19 @@ import class Foundation.Thread
                 attempts -= 1
                 if attempts <= 0 { throw tooLate(processID, isClosed: false) }
                 Thread.sleep(forTimeInterval: 0.001)
-            case .failure(let error): throw LedgerDirectoryError(error)
+            case .failure(let error): throw CloudError(ofFiles: error)
             }
         }
     }
 
     /// Compacts the files regardless of their size, and returns when the compaction is done.
-    package func compact() async throws(LedgerDirectoryError) {
+    package func compact() async throws(CloudError) {
         _ = try await wait(for: .compact).get()
     }
 
-    /// Closes the files when all earlier requests have returned; later ones throw `closed`.
+    /// Closes the files when all earlier requests have returned; later ones fail.
     ///
-    /// Requests that wait for another process's lock are tried once more, and throw `closed` if that fails. Once this
+    /// Requests that wait for another process's lock are tried once more, and fail if that fails. Once this
     /// returns, this object no longer accesses the directory.
     public func close() async {
         line.withLock { $0.close() }?.cancel()
@@ -158,7 +158,7 @@ import class Foundation.Thread
 // MARK: - The line
 
 extension LedgerDirectory {
-    private func wait(for kind: LedgerLine.Waiting.Kind) async -> Result<LedgerAnswer, LedgerDirectoryError> {
+    private func wait(for kind: LedgerLine.Waiting.Kind) async -> Result<LedgerAnswer, CloudError> {
         let id = line.withLock { $0.newID() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -169,7 +169,7 @@ extension LedgerDirectory {
                 switch line.withLock({ $0.add(one) }) {
                 case .begin: queue.async { self.serve() }
                 case .wait: break
-                case .closed: one.answer(.failure(.closed))
+                case .closed: one.answer(.failure(.directoryClosed))
                 }
                 // The task was cancelled before the request was added, so `onCancel` did not find it.
                 if Task.isCancelled { leave(id) }
@@ -184,7 +184,7 @@ extension LedgerDirectory {
         guard let (one, holder) = line.withLock({ $0.remove(id) }) else { return }
         let reason = holder.map { " It waited for \(lockHolder($0))." } ?? ""
         let message = "The request was cancelled before its turn; nothing was done.\(reason)"
-        one.answer(.failure(LedgerDirectoryError(.cancelled, message: message)))
+        one.answer(.failure(CloudError(.operationCancelled, message: message)))
     }
 
     private func serve() {
@@ -227,7 +227,7 @@ extension LedgerDirectory {
                 return false
             }
         } catch {
-            let error = LedgerDirectoryError(error)
+            let error = CloudError(ofFiles: error)
             for one in line.withLock({ $0.takeAll() }) { one.answer(.failure(error)) }
             return true
         }
@@ -252,11 +252,11 @@ extension LedgerDirectory {
         line.withLock { $0.pause = pause }
     }
 
-    private func tooLate(_ processID: Int?, isClosed: Bool) -> LedgerDirectoryError {
+    private func tooLate(_ processID: Int?, isClosed: Bool) -> CloudError {
         let holder = lockHolder(processID)
         if isClosed {
-            return LedgerDirectoryError(
-                .closed,
+            return CloudError(
+                .badDatabase,
                 message: "The directory was closed while it waited for \(holder)."
             )
         }
@@ -264,16 +264,10 @@ extension LedgerDirectory {
         let message =
             "\"\(path.shortenedForMessage)\" has been locked for more than \(seconds) seconds by \(holder). "
             + "Resume or end that process; the request was not performed."
-        return LedgerDirectoryError(.locked, message: message)
+        return CloudError(.serviceUnavailable, message: message)
     }
 
     private func lockHolder(_ processID: Int?) -> String {
         processID.map { "process \($0)" } ?? "another process"
-    }
-}
-
-extension LedgerDirectoryError {
-    static var closed: LedgerDirectoryError {
-        LedgerDirectoryError(.closed, message: "The directory was closed. Make a new connection.")
     }
 }

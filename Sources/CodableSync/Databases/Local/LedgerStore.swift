@@ -107,12 +107,12 @@ final class LedgerStore: @unchecked Sendable {
     func forgetLockWanted() { files.forgetLockWanted() }
 
     /// Checks names and sizes only, so that it does not block other processes.
-    func look() -> Result<Void, LedgerDirectoryError> {
+    func look() -> Result<Void, CloudError> {
         do {
             note(try files.newestJournal())
             return .success(())
         } catch {
-            return .failure(LedgerDirectoryError(error))
+            return .failure(CloudError(ofFiles: error))
         }
     }
 
@@ -127,7 +127,7 @@ final class LedgerStore: @unchecked Sendable {
             }
         } catch {
             lock.release()
-            let error = LedgerDirectoryError(error)
+            let error = CloudError(ofFiles: error)
             for one in waiting { one.answer(.failure(error)) }
         }
     }
@@ -186,7 +186,8 @@ final class LedgerStore: @unchecked Sendable {
             log.close()
             guard let error = error as? FileError, !error.isOutOfSpace else { throw error }
             isJournalDoubtful = true
-            throw LedgerDirectoryError(.outcomeUnknown, message: error.message)
+            // Sending the request again shows whether it was performed.
+            throw CloudError(.serverResponseLost, message: error.message)
         }
     }
 
@@ -217,7 +218,7 @@ final class LedgerStore: @unchecked Sendable {
     /// The ledger's own identifier; an empty directory becomes a ledger.
     func ledgerIdentifier() throws -> String {
         try catchUp()
-        guard let loaded else { throw LedgerDirectoryError.closed }
+        guard let loaded else { throw CloudError.directoryClosed }
         // A new ledger is this process's own change.
         seen = .journal(loaded.log.newestJournal)
         return loaded.ledger.identifier
@@ -278,7 +279,7 @@ extension LedgerStore {
         } catch {
             // The ledger is still valid; the next attempt is made when the log has doubled in size.
             nextCompaction = loaded.log.byteCount * 2
-            finish(waiting, .failure(LedgerDirectoryError(error)))
+            finish(waiting, .failure(CloudError(ofFiles: error)))
         }
     }
 
@@ -305,7 +306,7 @@ extension LedgerStore {
             case .held where closing.isEmpty:
                 return installLater()
             case .held:
-                finish(snapshot.waiting, .failure(.closed))
+                finish(snapshot.waiting, .failure(.directoryClosed))
             case .acquired(let lock):
                 defer { lock.release() }
                 try snapshot.log.finishCompaction(compacted)
@@ -314,7 +315,7 @@ extension LedgerStore {
             }
         } catch {
             nextCompaction = snapshot.log.byteCount * 2
-            finish(snapshot.waiting, .failure(LedgerDirectoryError(error)))
+            finish(snapshot.waiting, .failure(CloudError(ofFiles: error)))
         }
         self.snapshot = nil
         compacts = false
@@ -342,7 +343,7 @@ extension LedgerStore {
 
     private func finish(
         _ waiting: [LedgerLine.Waiting],
-        _ result: Result<LedgerAnswer, LedgerDirectoryError>
+        _ result: Result<LedgerAnswer, CloudError>
     ) {
         for one in waiting { one.answer(result) }
     }
