@@ -49,7 +49,7 @@ extension LedgerDraft {
             throw CloudError(.limitExceeded, message: "There are \(limits.maximumZones) zones already.")
         }
         count += 1
-        add(.zoneCreated(id, sequence: nextSequence()))
+        add(.zoneCreated(id))
     }
 
     private mutating func deleteZone(_ zoneID: ZoneID) throws(CloudError) {
@@ -80,9 +80,7 @@ extension LedgerDraft {
         reason: DatabaseChanges.Deletion.Reason,
         canBeRecreated: Bool
     ) {
-        add(
-            .zoneRemoved(zoneID, reason: reason, canBeRecreated: canBeRecreated, sequence: nextSequence())
-        )
+        add(.zoneRemoved(zoneID, reason: reason, canBeRecreated: canBeRecreated))
     }
 
     func recordZones(for ids: [ZoneID]) -> [ZoneID: Result<RecordZone, CloudError>] {
@@ -104,13 +102,11 @@ extension LedgerDraft {
     }
 
     mutating func expireTokens(of zoneID: ZoneID?) throws(CloudError) {
-        if let zoneID {
-            return add(.tokensExpired(zone: try usableZone(zoneID), sequence: nextSequence()))
-        }
-        add(.tokensExpired(zone: nil, sequence: nextSequence()))
+        if let zoneID { return add(.tokensExpired(zone: try usableZone(zoneID))) }
+        add(.tokensExpired(zone: nil))
         for zoneID in database.zones.keys.sorted(by: { $0.precedes($1) })
         where database.zones[zoneID]?.removal == nil {
-            add(.tokensExpired(zone: zoneID, sequence: nextSequence()))
+            add(.tokensExpired(zone: zoneID))
         }
     }
 

@@ -14,7 +14,7 @@ struct LedgerDraft {
     /// The number of the epoch of this request's changes.
     let epoch: UInt64
 
-    private(set) var changes: [LedgerEntry.Change] = []
+    private(set) var entries: [LedgerEntry] = []
     private(set) var sequence: Int64
     private(set) var usedBytes: Int
     /// The types of fields, including those that this request sets.
@@ -82,24 +82,20 @@ struct LedgerDraft {
     }
 
     /// The entry that starts the epoch, if the changes are the first ones in it.
-    var beginningOfEpoch: [LedgerEntry.Change] {
+    var beginningOfEpoch: [LedgerEntry] {
         guard epoch != database.epochs.current, sequence > database.sequence else { return [] }
-        return [.epochBegan(epoch, sequence: database.sequence + 1)]
+        return [key.entry(.epochBegan(epoch, sequence: database.sequence + 1))]
     }
 
+    /// Adds a change, with the next sequence if it has a position.
     mutating func add(_ change: LedgerEntry.Change) {
-        changes.append(change)
-    }
-
-    mutating func nextSequence() -> Int64 {
-        sequence += 1
-        return sequence
+        if change.hasPosition { sequence += 1 }
+        entries.append(key.entry(change, at: change.hasPosition ? sequence : nil))
     }
 
     /// Adds the changes to one zone.
     mutating func commit(_ zone: LedgerZoneDraft) {
-        changes += zone.changes
-        sequence = zone.sequence
+        for change in zone.changes { add(change) }
         usedBytes = zone.usedBytes
         schema = zone.schema
     }

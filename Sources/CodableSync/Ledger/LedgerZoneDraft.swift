@@ -5,7 +5,7 @@ struct LedgerZoneDraft {
     let zoneID: ZoneID
     let base: LedgerZone?
     private(set) var changes: [LedgerEntry.Change] = []
-    private(set) var sequence: Int64
+    private var sequence: Int64
     private(set) var usedBytes: Int
     /// The types of fields, including those that this request sets.
     private(set) var schema: LedgerSchema
@@ -43,7 +43,7 @@ struct LedgerZoneDraft {
         record.recordID.zoneID = zoneID
         record.systemFields?.recordChangeTag = LedgerTag(sequence: sequence, epoch: epoch).text
         replace(record.recordID.recordName, with: record)
-        changes.append(.recordSaved(record, sequence: sequence))
+        changes.append(.recordSaved(record))
         return record
     }
 
@@ -58,13 +58,7 @@ struct LedgerZoneDraft {
         guard let record = record(name) else { return }
         sequence += 1
         replace(name, with: nil)
-        let change = LedgerEntry.Change.recordDeleted(
-            recordName: name,
-            zone: zoneID,
-            recordType: record.recordType,
-            sequence: sequence
-        )
-        changes.append(change)
+        changes.append(.recordDeleted(recordName: name, zone: zoneID, recordType: record.recordType))
     }
 
     private mutating func replace(_ name: String, with new: Record?) {
