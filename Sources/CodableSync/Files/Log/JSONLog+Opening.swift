@@ -69,7 +69,7 @@ extension JSONLog {
         // The process that wrote these files may have been killed before a flush, and what is read from them
         // must last.
         try log.flushAsFound()
-        if isShared { try log.noteTail() }
+        if isShared { try log.writer.withLock { try $0.noteTail() } }
         return (log, contents.recovery)
     }
 }
