@@ -16,8 +16,9 @@ extension LedgerDraft {
     ) throws(CloudError) -> ModifyRecordsResult {
         try checkCount(records.count + ids.count)
         let bytes = records.reduce(0) { $0 + $1.size }
-        if bytes > limits.maximumBytes {
-            let message = "The request has \(bytes) bytes of field data; \(limits.maximumBytes) are allowed."
+        if bytes > limits.database.maximumBytes {
+            let message =
+                "The request has \(bytes) bytes of field data; \(limits.database.maximumBytes) are allowed."
             throw CloudError(.limitExceeded, message: message)
         }
         try checkDistinct((records.map(\.recordID) + ids).map(normalized))

@@ -10,11 +10,9 @@ extension LedgerDraft {
         var result = ModifyZonesResult()
         var count = database.zoneCount
         for zone in zones {
-            do throws(CloudError) {
+            result.saveResults[zone.zoneID] = Result { () throws(CloudError) in
                 try save(zone, count: &count)
-                result.saveResults[zone.zoneID] = .success(zone)
-            } catch {
-                result.saveResults[zone.zoneID] = .failure(error)
+                return zone
             }
         }
         for id in ids {
@@ -117,12 +115,10 @@ extension LedgerDraft {
         try checkDistinct((subscriptions.map(\.subscriptionID) + ids).map(ExactName.init))
         var result = ModifySubscriptionsResult()
         for subscription in subscriptions {
-            do throws(CloudError) {
+            result.saveResults[subscription.subscriptionID] = Result { () throws(CloudError) in
                 try check(subscription)
                 add(.subscriptionSaved(subscription))
-                result.saveResults[subscription.subscriptionID] = .success(subscription)
-            } catch {
-                result.saveResults[subscription.subscriptionID] = .failure(error)
+                return subscription
             }
         }
         for id in ids {

@@ -69,8 +69,7 @@ struct LedgerDraft {
         case .modifySubscriptions(let saving, let deleting):
             return .modifySubscriptions(try modifySubscriptions(saving: saving, deleting: deleting))
         case .allSubscriptions:
-            let subscriptions = database.subscriptions
-            return .allSubscriptions(subscriptions.keys.sorted().compactMap { subscriptions[$0] })
+            return .allSubscriptions(database.subscriptions.sorted { $0.key < $1.key }.map(\.value))
         case .removeZone(let zoneID, let reason):
             try removeZone(zoneID, reason: reason)
         case .expireTokens(let zoneID):
@@ -127,9 +126,9 @@ struct LedgerDraft {
 
     /// Throws if the request has too many items.
     func checkCount(_ count: Int) throws(CloudError) {
-        guard count > limits.maximumItems else { return }
+        guard count > limits.database.maximumItems else { return }
         let message =
-            "The request has \(count) items; \(limits.maximumItems) are allowed. Send fewer at once."
+            "The request has \(count) items; \(limits.database.maximumItems) are allowed. Send fewer at once."
         throw CloudError(.limitExceeded, message: message)
     }
 }

@@ -23,13 +23,8 @@ struct LedgerSaver {
 
     /// The records in an order in which each comes after its parent if that is among them.
     func parentsFirst() -> [Record] {
-        let parents = Dictionary(records.map { (ExactName($0.recordID.recordName), $0.parent) }) { $1 }
-        guard parents.values.contains(where: { $0 != nil }) else { return records }
-        let order = LedgerOrder.parentsFirst(records.map(\.recordID.recordName)) {
-            parents[named: $0]??.recordName
-        }
-        let byName = Dictionary(records.map { (ExactName($0.recordID.recordName), $0) }) { $1 }
-        return order.compactMap { byName[named: $0] }
+        guard records.contains(where: { $0.parent != nil }) else { return records }
+        return records.parentsFirst(name: \.recordID.recordName) { $0.parent?.recordName }
     }
 
     /// Saves one record.
@@ -83,7 +78,7 @@ struct LedgerSaver {
     }
 
     private func check(_ record: Record) throws(CloudError) {
-        if record.size > draft.limits.maximumRecordBytes {
+        if record.size > draft.limits.database.maximumRecordBytes {
             throw tooLarge(record)
         }
         guard draft.limits.checksContents else { return }
@@ -98,7 +93,7 @@ struct LedgerSaver {
     }
 
     private func tooLarge(_ record: Record) -> CloudError {
-        let limit = draft.limits.maximumRecordBytes
+        let limit = draft.limits.database.maximumRecordBytes
         let message = "The record has \(record.size) bytes of field data; \(limit) are allowed."
         return CloudError(.limitExceeded, message: message)
     }
@@ -213,7 +208,7 @@ struct LedgerSaver {
         _ existing: Record?,
         in zone: LedgerZoneDraft
     ) throws(CloudError) {
-        if merged.size > draft.limits.maximumRecordBytes { throw tooLarge(merged) }
+        if merged.size > draft.limits.database.maximumRecordBytes { throw tooLarge(merged) }
         guard let quota = draft.database.quota else { return }
         let growth = merged.size - (existing?.size ?? 0)
         if growth > 0, zone.usedBytes + growth > quota { throw CloudError(.quotaExceeded) }

@@ -101,12 +101,10 @@ import class Foundation.Thread
     /// - Throws: ``CloudError``.
     public func changesByOthers() async throws(CloudError) -> Int {
         if line.withLock({ $0.isClosed }) { throw CloudError.directoryClosed }
-        let result = await withCheckedContinuation { continuation in
+        return try await withCheckedContinuation { continuation in
             // Not part of the line of requests, since a look needs no lock.
             queue.async { continuation.resume(returning: self.store.look()) }
-        }
-        try result.get()
-        return store.changesByOthers
+        }.get()
     }
 
     /// The identity of the cloud in the directory, which stays the same when the directory is moved, copied, or
@@ -197,13 +195,13 @@ extension LedgerDirectory {
     ///
     /// A waiting process polls the lock, and might otherwise never find it free.
     private func letsOthersIn() -> Bool {
-        guard line.withLock({ $0.mayYield }), store.isLockWanted else {
+        guard line.withLock({ $0.mayYield }), store.files.isLockWanted else {
             line.withLock { $0.endYielding() }
             return false
         }
         if line.withLock({ $0.countYield() }) { return true }
         // A waiting process tries more often than this, so the one that asked is gone.
-        store.forgetLockWanted()
+        store.files.forgetLockWanted()
         return false
     }
 
@@ -213,17 +211,18 @@ extension LedgerDirectory {
         do {
             switch try store.lock() {
             case .acquired(let lock):
-                if line.withLock({ $0.wasRefused }) { store.forgetLockWanted() }
+                if line.withLock({ $0.wasRefused }) { store.files.forgetLockWanted() }
                 // Taken only while the lock is held, so that a request that left the line before is not
                 // performed.
                 store.serve(line.withLock { $0.takeAll() }, under: lock)
                 return true
             case .held(let processID):
-                store.wantLock()
+                store.files.wantLock()
                 let now = clock.now.monotonic
                 let (late, isClosed) = line.withLock { $0.takeLate(at: now, behind: processID) }
                 for one in late { one.answer(.failure(tooLate(processID, isClosed: isClosed))) }
-                if line.withLock({ $0.keepsServing() }) { pause() }
+                // A blocking `flock` could not be interrupted if the other process is stopped.
+                if line.withLock({ $0.keepsServing() }) { pause(for: line.withLock { $0.nextPause() }) }
                 return false
             }
         } catch {
@@ -233,12 +232,7 @@ extension LedgerDirectory {
         }
     }
 
-    /// Tries again after a pause, since a blocking `flock` could not be interrupted if the other process is
-    /// stopped.
-    private func pause() {
-        pause(for: line.withLock { $0.nextPause() })
-    }
-
+    /// Goes on after a pause.
     private func pause(for duration: Duration) {
         let end = clock.now.monotonic + duration
         let pause = Task { [clock] in

@@ -2,8 +2,7 @@ import Dispatch
 
 /// A directory's ledger in memory, and its files.
 ///
-/// `@unchecked Sendable` is correct because all mutable state is accessed only on `queue`, except for the
-/// count of changes, which has its own lock.
+/// `@unchecked Sendable` is correct because all mutable state is accessed only on `queue`.
 final class LedgerStore: @unchecked Sendable {
     /// The log and ledger as last read.
     private struct Loaded {
@@ -38,7 +37,6 @@ final class LedgerStore: @unchecked Sendable {
     private let queue: DispatchQueue
     private let clock: any SyncClock
     private let compactionQueue = DispatchQueue(label: "CodableSync.LedgerCompaction")
-    private let othersChanges = Locked(0)
 
     private var loaded: Loaded?
     /// The cloud's identity, once it was asked for.
@@ -50,6 +48,8 @@ final class LedgerStore: @unchecked Sendable {
     private var isJournalDoubtful = false
     /// The newest journal when this process last read, wrote or checked it.
     private var seen = Seen.never
+    /// How many changes by other processes were found.
+    private var othersChanges = 0
     private var compacts = false
     private var snapshot: Snapshot?
     /// Callers of `close` that wait until a compaction has ended.
@@ -77,9 +77,6 @@ final class LedgerStore: @unchecked Sendable {
         self.clock = clock
     }
 
-    /// How many changes by other processes were found.
-    var changesByOthers: Int { othersChanges.withLock { $0 } }
-
     /// Closes the files, once a running compaction has ended.
     func close(then done: @escaping @Sendable () -> Void) {
         if compacts {
@@ -97,20 +94,13 @@ final class LedgerStore: @unchecked Sendable {
         return try files.lock()
     }
 
-    /// Asks the process that holds the lock for a turn.
-    func wantLock() { files.wantLock() }
-
-    /// Whether a process has asked for a turn and has not had it yet.
-    var isLockWanted: Bool { files.isLockWanted }
-
-    /// Withdraws the request for a turn: it was granted, or the process that made it is gone.
-    func forgetLockWanted() { files.forgetLockWanted() }
-
     /// Checks names and sizes only, so that it does not block other processes.
-    func look() -> Result<Void, CloudError> {
+    ///
+    /// - Returns: How many changes by other processes were found so far.
+    func look() -> Result<Int, CloudError> {
         do {
             note(try files.newestJournal())
-            return .success(())
+            return .success(othersChanges)
         } catch {
             return .failure(CloudError(ofFiles: error))
         }
@@ -134,7 +124,7 @@ final class LedgerStore: @unchecked Sendable {
 
     /// Counts a change by others since the last check.
     private func note(_ journal: LogStamp?) {
-        if seen != .never, seen != .journal(journal) { othersChanges.withLock { $0 += 1 } }
+        if seen != .never, seen != .journal(journal) { othersChanges += 1 }
         seen = .journal(journal)
     }
 
