@@ -16,9 +16,9 @@ struct LedgerDraft {
 
     private(set) var entries: [LedgerEntry] = []
     private(set) var sequence: Int64
-    private(set) var usedBytes: Int
+    var usedBytes: Int
     /// The types of fields, including those that this request sets.
-    private(set) var schema: LedgerSchema
+    var schema: LedgerSchema
 
     init(of ledger: CloudLedger, for request: LedgerRequest, at date: Date, epoch: UInt64?) {
         identifier = ledger.identifier
@@ -92,12 +92,8 @@ struct LedgerDraft {
         entries.append(key.entry(change, at: change.hasPosition ? sequence : nil))
     }
 
-    /// Adds the changes to one zone.
-    mutating func commit(_ zone: LedgerZoneDraft) {
-        for change in zone.changes { add(change) }
-        usedBytes = zone.usedBytes
-        schema = zone.schema
-    }
+    /// The change tag of a record that the next change saves.
+    var nextTag: String { LedgerTag(sequence: sequence + 1, epoch: epoch).text }
 
     /// Returns the ID under which a zone is stored, or throws if the zone cannot be used.
     func usableZone(_ zoneID: ZoneID) throws(CloudError) -> ZoneID {
