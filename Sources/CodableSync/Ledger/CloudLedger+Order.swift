@@ -10,39 +10,23 @@ extension CloudLedger {
     /// - Returns: Whether a ledger can have written it there. If so, a snapshot of the resulting ledger can
     ///   be read again.
     func canFollow(_ entry: LedgerEntry, isInSnapshot: Bool) -> Bool {
-        guard let sequence = entry.change.sequence else { return true }
+        guard let sequence = entry.sequence else { return true }
         let database = databases[LedgerDatabaseKey(entry.user, entry.scope)] ?? LedgerDatabase()
         guard isInSnapshot ? sequence <= database.sequence : sequence > database.sequence else {
             return false
         }
         let zones = database.zones
         switch entry.change {
-        case .recordSaved(let record, _):
+        case .recordSaved(let record):
             let zoneID = record.recordID.zoneID
             // The default zone starts with its first record; a snapshot creates it like any other zone.
             return zones[zoneID]?.canTake(sequence) ?? (!isInSnapshot && zoneID == .default)
-        case .recordDeleted(_, let zoneID, _, _): return zones[zoneID]?.canTake(sequence) ?? false
-        case .zoneCreated(let zoneID, _): return zones[zoneID].map { $0.removal != nil } ?? true
-        case .zoneRemoved(let zoneID, _, _, _): return zones[zoneID] != nil && zoneID != .default
+        case .recordDeleted(_, let zoneID, _): return zones[zoneID]?.canTake(sequence) ?? false
+        case .zoneCreated(let zoneID): return zones[zoneID].map { $0.removal != nil } ?? true
+        case .zoneRemoved(let zoneID, _, _): return zones[zoneID] != nil && zoneID != .default
         case .tokensExpired, .subscriptionSaved, .subscriptionDeleted, .quotaChanged, .epochBegan,
             .fieldTypesFixed, .countersAdvanced:
             return true
-        }
-    }
-}
-
-extension LedgerEntry.Change {
-    /// The change's position in the history; `nil` if it has none.
-    fileprivate var sequence: Int64? {
-        switch self {
-        case .recordSaved(_, let sequence), .recordDeleted(_, _, _, let sequence),
-            .zoneCreated(_, let sequence), .zoneRemoved(_, _, _, let sequence),
-            .tokensExpired(_, let sequence):
-            sequence
-        // A snapshot's first entry has the highest sequence; an epoch has that of the next change.
-        case .countersAdvanced, .epochBegan, .subscriptionSaved, .subscriptionDeleted, .quotaChanged,
-            .fieldTypesFixed:
-            nil
         }
     }
 }

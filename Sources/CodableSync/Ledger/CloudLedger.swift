@@ -65,10 +65,7 @@ public import struct Foundation.Date
         var draft = LedgerDraft(of: self, for: request, at: date, epoch: epoch)
         do throws(CloudError) {
             let response = try draft.perform(request.operation)
-            let changes = draft.beginningOfEpoch + draft.changes
-            return (
-                response, changes.map { LedgerEntry(user: request.user, scope: request.scope, change: $0) }
-            )
+            return (response, draft.beginningOfEpoch + draft.entries)
         } catch {
             return (.failure(error), [])
         }
@@ -82,7 +79,7 @@ public import struct Foundation.Date
             return schema.fix(types, of: recordType)
         }
         let key = LedgerDatabaseKey(entry.user, entry.scope)
-        databases[key, default: LedgerDatabase()].apply(entry.change)
+        databases[key, default: LedgerDatabase()].apply(entry)
     }
 
     /// Returns entries that make an empty ledger equal to this one; change tokens stay valid.
@@ -92,8 +89,7 @@ public import struct Foundation.Date
     public func snapshotEntries() -> some Sequence<LedgerEntry> {
         let types = schema.changes.map { LedgerEntry(user: "", change: $0) }
         let contents = databases.keys.sorted().lazy.flatMap { [databases] key in
-            AnySequence(databases[key].map { AnySequence($0.snapshotChanges) } ?? AnySequence([]))
-                .lazy.map { LedgerEntry(user: key.user.text, scope: key.scope, change: $0) }
+            databases[key].map { AnySequence($0.snapshotEntries(of: key)) } ?? AnySequence([])
         }
         return [AnySequence(types), AnySequence(contents)].lazy.flatMap { $0 }
     }

@@ -21,31 +21,29 @@ struct LedgerDatabase: Sendable {
     /// The number of existing zones, without the default zone.
     private(set) var zoneCount = 0
 
-    mutating func apply(_ change: LedgerEntry.Change) {
-        switch change {
-        case .recordSaved(let record, let sequence):
+    mutating func apply(_ entry: LedgerEntry) {
+        let sequence = entry.sequence ?? sequence
+        self.sequence = max(self.sequence, sequence)
+        switch entry.change {
+        case .recordSaved(let record):
             let zone = record.recordID.zoneID
             let old = zones[zone]?.rows[named: record.recordID.recordName]?.record
             usedBytes += record.size - (old?.size ?? 0)
-            advance(to: sequence, modificationDate: record.systemFields?.modificationDate)
+            note(record.systemFields?.modificationDate)
             zones[zone, default: LedgerZone(incarnation: sequence)].save(record, sequence: sequence)
-        case .recordDeleted(let name, let zone, let recordType, let sequence):
+        case .recordDeleted(let name, let zone, let recordType):
             usedBytes -= zones[zone]?.rows[named: name]?.record?.size ?? 0
-            advance(to: sequence)
             zones[zone]?.delete(name, recordType: recordType, sequence: sequence)
-        case .zoneCreated(let zone, let sequence):
-            advance(to: sequence)
+        case .zoneCreated(let zone):
             if zones[zone] == nil || zones[zone]?.removal != nil { countZone(zone, 1) }
             zones[zone] = LedgerZone(incarnation: sequence, former: zones[zone]?.removal)
-        case .zoneRemoved(let zone, let reason, let canBeRecreated, let sequence):
-            advance(to: sequence)
+        case .zoneRemoved(let zone, let reason, let canBeRecreated):
             removeZone(zone, .init(reason: reason, canBeRecreated: canBeRecreated, sequence: sequence))
         case .subscriptionSaved(let subscription):
             subscriptions[named: subscription.subscriptionID] = subscription
         case .subscriptionDeleted(let id):
             subscriptions[named: id] = nil
-        case .tokensExpired(let zone, let sequence):
-            advance(to: sequence)
+        case .tokensExpired(let zone):
             if let zone {
                 zones[zone]?.expireTokens(sequence: sequence)
             } else {
@@ -56,15 +54,15 @@ struct LedgerDatabase: Sendable {
         case .epochBegan(let number, let sequence):
             epochs.begin(.init(number: number, firstSequence: sequence))
         case .countersAdvanced(let sequence, let modificationDate):
-            advance(to: sequence, modificationDate: modificationDate)
+            self.sequence = max(self.sequence, sequence)
+            note(modificationDate)
         case .fieldTypesFixed:
             // The ledger keeps one schema for all users.
             break
         }
     }
 
-    private mutating func advance(to sequence: Int64, modificationDate date: Date? = nil) {
-        self.sequence = max(self.sequence, sequence)
+    private mutating func note(_ date: Date?) {
         if let date { modificationDate = max(modificationDate ?? date, date) }
     }
 
@@ -79,57 +77,55 @@ struct LedgerDatabase: Sendable {
         if zoneID != .default { zoneCount += difference }
     }
 
-    /// The changes that make an empty database equal to this one, including its change tokens.
-    var snapshotChanges: some Sequence<LedgerEntry.Change> {
-        var settings: [LedgerEntry.Change] = [
-            .countersAdvanced(sequence: sequence, modificationDate: modificationDate)
-        ]
-        settings += epochs.epochs.map { .epochBegan($0.number, sequence: $0.firstSequence) }
-        if quota != nil { settings.append(.quotaChanged(bytes: quota)) }
-        if generation != 0 { settings.append(.tokensExpired(zone: nil, sequence: generation)) }
-        for id in subscriptions.keys.sorted() {
-            if let subscription = subscriptions[id] { settings.append(.subscriptionSaved(subscription)) }
+    /// The entries that make an empty database equal to this one, including its change tokens.
+    func snapshotEntries(of key: LedgerDatabaseKey) -> some Sequence<LedgerEntry> {
+        var settings = [key.entry(.countersAdvanced(sequence: sequence, modificationDate: modificationDate))]
+        settings += epochs.epochs.map { key.entry(.epochBegan($0.number, sequence: $0.firstSequence)) }
+        if quota != nil { settings.append(key.entry(.quotaChanged(bytes: quota))) }
+        if generation != 0 { settings.append(key.entry(.tokensExpired(zone: nil), at: generation)) }
+        for (_, subscription) in subscriptions.sorted(by: { $0.key < $1.key }) {
+            settings.append(key.entry(.subscriptionSaved(subscription)))
         }
-        // The changes are made lazily, zone by zone, so that the records are not listed all at once.
+        // The entries are made lazily, zone by zone, so that the records are not listed all at once.
         let parts = [nil] + zones.keys.sorted { $0.precedes($1) }
-        return parts.lazy.flatMap { [self] zoneID -> AnySequence<LedgerEntry.Change> in
+        return parts.lazy.flatMap { [self] zoneID -> AnySequence<LedgerEntry> in
             guard let zoneID else { return AnySequence(settings) }
-            return zones[zoneID].map { $0.snapshotChanges(of: zoneID) } ?? AnySequence([])
+            return zones[zoneID].map { $0.snapshotEntries(of: zoneID, in: key) } ?? AnySequence([])
         }
     }
 }
 
 extension LedgerZone {
-    /// The changes that make this zone.
-    func snapshotChanges(of zoneID: ZoneID) -> AnySequence<LedgerEntry.Change> {
-        var beginning: [LedgerEntry.Change] = []
-        // Clients with an older change token still learn about the former zone's removal.
-        if let former { beginning += [.zoneCreated(zoneID, sequence: 0), former.change(of: zoneID)] }
-        beginning.append(.zoneCreated(zoneID, sequence: incarnation))
-        if let removal {
-            beginning.append(removal.change(of: zoneID))
-        } else if generation != incarnation {
-            beginning.append(.tokensExpired(zone: zoneID, sequence: generation))
+    /// The entries that make this zone.
+    func snapshotEntries(of zoneID: ZoneID, in key: LedgerDatabaseKey) -> AnySequence<LedgerEntry> {
+        func removed(_ removal: Removal) -> LedgerEntry {
+            let change = LedgerEntry.Change.zoneRemoved(
+                zoneID,
+                reason: removal.reason,
+                canBeRecreated: removal.canBeRecreated
+            )
+            return key.entry(change, at: removal.sequence)
         }
-        let rows = rows(after: .min).lazy.map { recordName, row -> LedgerEntry.Change in
+        var beginning: [LedgerEntry] = []
+        // Clients with an older change token still learn about the former zone's removal.
+        if let former { beginning += [key.entry(.zoneCreated(zoneID), at: 0), removed(former)] }
+        beginning.append(key.entry(.zoneCreated(zoneID), at: incarnation))
+        if let removal {
+            beginning.append(removed(removal))
+        } else if generation != incarnation {
+            beginning.append(key.entry(.tokensExpired(zone: zoneID), at: generation))
+        }
+        let rows = rows(after: .min).lazy.map { recordName, row -> LedgerEntry in
             switch row {
-            case .record(let record, let sequence): .recordSaved(record, sequence: sequence)
+            case .record(let record, let sequence):
+                key.entry(.recordSaved(record), at: sequence)
             case .deletion(let recordType, let sequence):
-                .recordDeleted(
-                    recordName: recordName,
-                    zone: zoneID,
-                    recordType: recordType,
-                    sequence: sequence
+                key.entry(
+                    .recordDeleted(recordName: recordName, zone: zoneID, recordType: recordType),
+                    at: sequence
                 )
             }
         }
         return AnySequence([AnySequence(beginning), AnySequence(rows)].lazy.flatMap { $0 })
-    }
-}
-
-extension LedgerZone.Removal {
-    /// The change that makes this removal.
-    fileprivate func change(of zoneID: ZoneID) -> LedgerEntry.Change {
-        .zoneRemoved(zoneID, reason: reason, canBeRecreated: canBeRecreated, sequence: sequence)
     }
 }

@@ -10,14 +10,14 @@ struct LedgerDatabaseKey: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Whether the user owns the zone, by name or as the current user.
-    func owns(_ zoneID: ZoneID) -> Bool {
-        zoneID.ownerName == ZoneID.currentUserOwnerName || zoneID.ownerName.isIdentical(to: user.text)
-    }
-
     /// The ID under which a zone is stored: the user's own zones are those of the current user.
     func normalized(_ zoneID: ZoneID) -> ZoneID {
-        owns(zoneID) ? ZoneID(zoneName: zoneID.zoneName) : zoneID
+        zoneID.ownerName.isIdentical(to: user.text) ? ZoneID(zoneName: zoneID.zoneName) : zoneID
+    }
+
+    /// A change of this database.
+    func entry(_ change: LedgerEntry.Change, at sequence: Int64? = nil) -> LedgerEntry {
+        LedgerEntry(user: user.text, scope: scope, change: change, sequence: sequence)
     }
 }
 

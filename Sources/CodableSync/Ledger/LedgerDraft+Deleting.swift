@@ -4,9 +4,8 @@ extension LedgerDraft {
     /// Orders IDs so that each record comes before its parent.
     func deletionOrder(_ ids: [RecordID], in zone: LedgerZoneDraft) -> [RecordID] {
         guard options.keepsParents, ids.count > 1 else { return ids }
-        let order = LedgerOrder.parentsFirst(ids.map(\.recordName)) { zone.record($0)?.parent?.recordName }
-        let byName = Dictionary(ids.map { (ExactName($0.recordName), $0) }) { $1 }
-        return order.reversed().compactMap { byName[named: $0] }
+        return ids.parentsFirst(name: \.recordName) { zone.record($0.recordName)?.parent?.recordName }
+            .reversed()
     }
 
     /// Deletes a record and all records that are deleted with it.

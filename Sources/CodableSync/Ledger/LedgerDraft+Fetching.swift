@@ -111,7 +111,7 @@ extension LedgerDraft {
     }
 
     private func pageSize(_ resultsLimit: Int?) -> Int {
-        let most = max(1, limits.maximumPageSize)
+        let most = max(1, limits.database.maximumPageSize)
         guard let resultsLimit, resultsLimit > 0 else { return most }
         return min(most, resultsLimit)
     }

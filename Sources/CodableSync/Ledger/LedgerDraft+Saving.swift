@@ -16,8 +16,9 @@ extension LedgerDraft {
     ) throws(CloudError) -> ModifyRecordsResult {
         try checkCount(records.count + ids.count)
         let bytes = records.reduce(0) { $0 + $1.size }
-        if bytes > limits.maximumBytes {
-            let message = "The request has \(bytes) bytes of field data; \(limits.maximumBytes) are allowed."
+        if bytes > limits.database.maximumBytes {
+            let message =
+                "The request has \(bytes) bytes of field data; \(limits.database.maximumBytes) are allowed."
             throw CloudError(.limitExceeded, message: message)
         }
         try checkDistinct((records.map(\.recordID) + ids).map(normalized))
@@ -69,22 +70,25 @@ extension LedgerDraft {
         _ save: LedgerSave,
         into result: inout ModifyRecordsResult
     ) {
-        var zone = LedgerZoneDraft(of: zoneID, in: self)
-        var saver = LedgerSaver(draft: self, save: save, records: items.records)
+        let zone = LedgerZoneDraft(of: zoneID, in: self)
+        var saver = LedgerSaver(zone: zone, save: save, records: items.records)
         var hasFailure = false
         for record in saver.parentsFirst() {
-            let outcome = Result { () throws(CloudError) in try saver.save(record, in: &zone) }
+            let outcome = Result { () throws(CloudError) in try saver.save(record) }
             if case .failure = outcome { hasFailure = true }
             result.saveResults[record.recordID] = outcome
         }
-        saver.bumpParents(in: &zone)
-        for id in deletionOrder(items.ids, in: zone) {
-            let error = delete(id, in: &zone, save)
+        saver.bumpParents()
+        for id in deletionOrder(items.ids, in: saver.zone) {
+            let error = delete(id, in: &saver.zone, save)
             if error != nil { hasFailure = true }
             result.deleteResults[id] = .some(error)
         }
         // Only custom zones support atomic requests.
-        guard save.isAtomic, hasFailure, zoneID != .default else { return commit(zone) }
+        guard save.isAtomic, hasFailure, zoneID != .default else {
+            self = saver.zone.draft
+            return
+        }
         let innocent = CloudError(.batchRequestFailed)
         for record in items.records {
             if case .success = result.saveResults[record.recordID] {

@@ -10,11 +10,9 @@ extension LedgerDraft {
         var result = ModifyZonesResult()
         var count = database.zoneCount
         for zone in zones {
-            do throws(CloudError) {
+            result.saveResults[zone.zoneID] = Result { () throws(CloudError) in
                 try save(zone, count: &count)
-                result.saveResults[zone.zoneID] = .success(zone)
-            } catch {
-                result.saveResults[zone.zoneID] = .failure(error)
+                return zone
             }
         }
         for id in ids {
@@ -49,7 +47,7 @@ extension LedgerDraft {
             throw CloudError(.limitExceeded, message: "There are \(limits.maximumZones) zones already.")
         }
         count += 1
-        add(.zoneCreated(id, sequence: nextSequence()))
+        add(.zoneCreated(id))
     }
 
     private mutating func deleteZone(_ zoneID: ZoneID) throws(CloudError) {
@@ -80,9 +78,7 @@ extension LedgerDraft {
         reason: DatabaseChanges.Deletion.Reason,
         canBeRecreated: Bool
     ) {
-        add(
-            .zoneRemoved(zoneID, reason: reason, canBeRecreated: canBeRecreated, sequence: nextSequence())
-        )
+        add(.zoneRemoved(zoneID, reason: reason, canBeRecreated: canBeRecreated))
     }
 
     func recordZones(for ids: [ZoneID]) -> [ZoneID: Result<RecordZone, CloudError>] {
@@ -104,13 +100,11 @@ extension LedgerDraft {
     }
 
     mutating func expireTokens(of zoneID: ZoneID?) throws(CloudError) {
-        if let zoneID {
-            return add(.tokensExpired(zone: try usableZone(zoneID), sequence: nextSequence()))
-        }
-        add(.tokensExpired(zone: nil, sequence: nextSequence()))
+        if let zoneID { return add(.tokensExpired(zone: try usableZone(zoneID))) }
+        add(.tokensExpired(zone: nil))
         for zoneID in database.zones.keys.sorted(by: { $0.precedes($1) })
         where database.zones[zoneID]?.removal == nil {
-            add(.tokensExpired(zone: zoneID, sequence: nextSequence()))
+            add(.tokensExpired(zone: zoneID))
         }
     }
 
@@ -121,12 +115,10 @@ extension LedgerDraft {
         try checkDistinct((subscriptions.map(\.subscriptionID) + ids).map(ExactName.init))
         var result = ModifySubscriptionsResult()
         for subscription in subscriptions {
-            do throws(CloudError) {
+            result.saveResults[subscription.subscriptionID] = Result { () throws(CloudError) in
                 try check(subscription)
                 add(.subscriptionSaved(subscription))
-                result.saveResults[subscription.subscriptionID] = .success(subscription)
-            } catch {
-                result.saveResults[subscription.subscriptionID] = .failure(error)
+                return subscription
             }
         }
         for id in ids {

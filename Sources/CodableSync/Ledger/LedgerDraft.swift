@@ -14,11 +14,11 @@ struct LedgerDraft {
     /// The number of the epoch of this request's changes.
     let epoch: UInt64
 
-    private(set) var changes: [LedgerEntry.Change] = []
+    private(set) var entries: [LedgerEntry] = []
     private(set) var sequence: Int64
-    private(set) var usedBytes: Int
+    var usedBytes: Int
     /// The types of fields, including those that this request sets.
-    private(set) var schema: LedgerSchema
+    var schema: LedgerSchema
 
     init(of ledger: CloudLedger, for request: LedgerRequest, at date: Date, epoch: UInt64?) {
         identifier = ledger.identifier
@@ -69,8 +69,7 @@ struct LedgerDraft {
         case .modifySubscriptions(let saving, let deleting):
             return .modifySubscriptions(try modifySubscriptions(saving: saving, deleting: deleting))
         case .allSubscriptions:
-            let subscriptions = database.subscriptions
-            return .allSubscriptions(subscriptions.keys.sorted().compactMap { subscriptions[$0] })
+            return .allSubscriptions(database.subscriptions.sorted { $0.key < $1.key }.map(\.value))
         case .removeZone(let zoneID, let reason):
             try removeZone(zoneID, reason: reason)
         case .expireTokens(let zoneID):
@@ -82,27 +81,19 @@ struct LedgerDraft {
     }
 
     /// The entry that starts the epoch, if the changes are the first ones in it.
-    var beginningOfEpoch: [LedgerEntry.Change] {
+    var beginningOfEpoch: [LedgerEntry] {
         guard epoch != database.epochs.current, sequence > database.sequence else { return [] }
-        return [.epochBegan(epoch, sequence: database.sequence + 1)]
+        return [key.entry(.epochBegan(epoch, sequence: database.sequence + 1))]
     }
 
+    /// Adds a change, with the next sequence if it has a position.
     mutating func add(_ change: LedgerEntry.Change) {
-        changes.append(change)
+        if change.hasPosition { sequence += 1 }
+        entries.append(key.entry(change, at: change.hasPosition ? sequence : nil))
     }
 
-    mutating func nextSequence() -> Int64 {
-        sequence += 1
-        return sequence
-    }
-
-    /// Adds the changes to one zone.
-    mutating func commit(_ zone: LedgerZoneDraft) {
-        changes += zone.changes
-        sequence = zone.sequence
-        usedBytes = zone.usedBytes
-        schema = zone.schema
-    }
+    /// The change tag of a record that the next change saves.
+    var nextTag: String { LedgerTag(sequence: sequence + 1, epoch: epoch).text }
 
     /// Returns the ID under which a zone is stored, or throws if the zone cannot be used.
     func usableZone(_ zoneID: ZoneID) throws(CloudError) -> ZoneID {
@@ -131,9 +122,9 @@ struct LedgerDraft {
 
     /// Throws if the request has too many items.
     func checkCount(_ count: Int) throws(CloudError) {
-        guard count > limits.maximumItems else { return }
+        guard count > limits.database.maximumItems else { return }
         let message =
-            "The request has \(count) items; \(limits.maximumItems) are allowed. Send fewer at once."
+            "The request has \(count) items; \(limits.database.maximumItems) are allowed. Send fewer at once."
         throw CloudError(.limitExceeded, message: message)
     }
 }

@@ -16,13 +16,13 @@ import RecordCoding
     /// The format may change, so do not parse it.
     public var description: String {
         switch self {
-        case .recordSaved(let record, _): "\(record) saved"
-        case .recordDeleted(let name, _, let type, _): "\(type) \(name.quoted) deleted"
-        case .zoneCreated(let zoneID, _): "zone \(zoneID) created"
-        case .zoneRemoved(let zoneID, let reason, _, _): "zone \(zoneID) \(reason)"
+        case .recordSaved(let record): "\(record) saved"
+        case .recordDeleted(let name, _, let type): "\(type) \(name.quoted) deleted"
+        case .zoneCreated(let zoneID): "zone \(zoneID) created"
+        case .zoneRemoved(let zoneID, let reason, _): "zone \(zoneID) \(reason)"
         case .subscriptionSaved(let subscription): "\(subscription) saved"
         case .subscriptionDeleted(let name): "subscription \(name.quoted) deleted"
-        case .tokensExpired(let zoneID, _):
+        case .tokensExpired(let zoneID):
             "change tokens of \(zoneID?.description ?? "the database") expired"
         case .quotaChanged(let bytes): bytes.map { "quota set to \($0.counted("byte"))" } ?? "quota removed"
         case .fieldTypesFixed(let recordType, let types):

@@ -11,65 +11,31 @@ import struct Foundation.Date
     /// - Returns: UTF-8 without spaces and line breaks.
     public func encode() -> [UInt8] {
         var writer = JSONWriter(reserving: 512)
-        append(to: &writer)
-        return writer.bytes
-    }
-
-    /// Reads what ``encode()`` wrote.
-    ///
-    /// - Parameter json: The JSON, with nothing after it but white space.
-    /// - Throws: `RecordCodingError.malformedJSON(field:reason:)` with the position in its reason.
-    public init(json: some Sequence<UInt8>) throws {
-        do {
-            var reader = JSONReader(Array(json))
-            self = try LedgerEntry.read(from: &reader)
-            try reader.end()
-        } catch let error as JSONError {
-            throw RecordCodingError.malformedJSON(field: "", reason: error.description)
-        }
-    }
-
-    /// Writes the entry as the writer's next value.
-    ///
-    /// - Parameter writer: The writer.
-    package func append(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.optionalMember("user", user)
         if scope != .private { writer.optionalMember("scope", scope.rawValue) }
         switch change {
-        case .recordSaved(let record, let sequence):
+        case .recordSaved(let record):
             writer.key("saved")
             RecordJSON.append(record, to: &writer)
-            writer.optionalMember("sequence", sequence)
-        case .recordDeleted(let name, let zone, let recordType, let sequence):
+        case .recordDeleted(let name, let zone, let recordType):
             writer.optionalMember("deleted", name)
-            writer.optionalMember("zone", zone.zoneName)
-            writer.ownerMember(of: zone)
+            writer.zoneMember("zone", zone)
             writer.optionalMember("type", recordType)
-            writer.optionalMember("sequence", sequence)
-        case .zoneCreated(let zone, let sequence):
-            writer.optionalMember("zoneCreated", zone.zoneName)
-            writer.ownerMember(of: zone)
-            writer.optionalMember("sequence", sequence)
-        case .zoneRemoved(let zone, let reason, let canBeRecreated, let sequence):
-            writer.optionalMember("zoneRemoved", zone.zoneName)
-            writer.ownerMember(of: zone)
+        case .zoneCreated(let zone):
+            writer.zoneMember("zoneCreated", zone)
+        case .zoneRemoved(let zone, let reason, let canBeRecreated):
+            writer.zoneMember("zoneRemoved", zone)
             writer.optionalMember("reason", reason.rawValue)
             writer.key("canBeMadeAnew")
             writer.bool(canBeRecreated)
-            writer.optionalMember("sequence", sequence)
         case .subscriptionSaved(let subscription):
             writer.optionalMember("subscriptionSaved", subscription.subscriptionID)
-            if case .zone(let zoneID) = subscription.kind {
-                writer.optionalMember("zone", zoneID.zoneName)
-                writer.ownerMember(of: zoneID)
-            }
+            if case .zone(let zoneID) = subscription.kind { writer.zoneMember("zone", zoneID) }
         case .subscriptionDeleted(let id):
             writer.optionalMember("subscriptionDeleted", id)
-        case .tokensExpired(let zone, let sequence):
-            writer.optionalMember("tokensExpired", zone?.zoneName)
-            if let zone { writer.ownerMember(of: zone) }
-            writer.optionalMember("sequence", sequence)
+        case .tokensExpired(let zone):
+            writer.zoneMember("tokensExpired", zone)
         case .quotaChanged(let bytes):
             writer.optionalMember("quota", bytes.map(Int64.init))
         case .fieldTypesFixed(let recordType, let types):
@@ -87,70 +53,108 @@ import struct Foundation.Date
             writer.optionalMember("counters", sequence)
             writer.optionalMember("date", modificationDate?.milliseconds)
         }
+        if let sequence { writer.optionalMember("sequence", sequence) }
         writer.endObject()
+        return writer.bytes
     }
 
-    /// Reads an entry as the reader's next value.
+    /// Reads what ``encode()`` wrote, with the members in the same order.
     ///
-    /// - Parameter reader: The reader.
-    /// - Returns: The entry.
-    /// - Throws: ``JSONError`` with the position, also for unknown, missing or repeated members.
-    package static func read(from reader: inout JSONReader) throws -> LedgerEntry {
-        let start = reader.offset
-        var members = Members()
-        try reader.beginObject()
-        while let key = try reader.nextKey() { try members.read(key, from: &reader) }
-        guard let user = members.user, let change = members.change() else {
-            throw JSONError(
-                offset: start,
-                reason: "an entry needs a user and what happened, with all its members"
-            )
+    /// - Parameter json: The JSON, with nothing after it but white space.
+    /// - Throws: `RecordCodingError.malformedJSON(field:reason:)` with the position in its reason, also for unknown,
+    ///   missing or repeated members.
+    public init(json: some Sequence<UInt8>) throws {
+        do {
+            var members = try LedgerEntryMembers(of: JSONReader(Array(json)))
+            user = try members.string("user")
+            scope = .private
+            if members.key == "scope" {
+                scope = try members.named(
+                    "scope",
+                    else: "the scope is not known",
+                    DatabaseScope.init(rawValue:)
+                )
+            }
+            change = try members.change()
+            sequence = change.hasPosition ? try members.sequence("sequence") : nil
+            try members.end()
+        } catch let error as JSONError {
+            throw RecordCodingError.malformedJSON(field: "", reason: error.description)
         }
-        return LedgerEntry(user: user, scope: members.scope ?? .private, change: change)
+    }
+}
+
+/// The members of an entry, which are read in the order in which they are written.
+private struct LedgerEntryMembers {
+    private var reader: JSONReader
+    /// The name of the next member; `nil` after the last one.
+    private(set) var key: String?
+
+    init(of reader: JSONReader) throws {
+        self.reader = reader
+        try self.reader.beginObject()
+        key = try self.reader.nextKey()
     }
 
-    /// The members of an entry that were read.
-    private struct Members {
-        var user: String?
-        var scope: DatabaseScope?
-        /// The member that names the change, and its value.
-        var kind: String?
-        var name: String?
-        var record: Record?
-        var number: Int64?
-        var epoch: UInt64?
-        var zone: String?
-        var owner: String?
-        var type: String?
-        var reason: DatabaseChanges.Deletion.Reason?
-        var canBeRecreated: Bool?
-        var sequence: Int64?
-        var date: Int64?
-        var types: [String: LedgerFieldType]?
-        private var keys: Set<String> = []
+    mutating func end() throws {
+        guard key == nil else { throw reader.failure("an entry says one thing") }
+        try reader.end()
+    }
 
-        mutating func read(_ key: String, from reader: inout JSONReader) throws {
-            guard keys.insert(key).inserted else { throw reader.failure("a key is there twice") }
-            switch key {
-            case "user": user = try reader.string()
-            case "scope":
-                scope = DatabaseScope(rawValue: try reader.string())
-                if scope == nil { throw reader.failure("the scope is not known") }
-            case "zone": zone = try reader.string()
-            case "owner": owner = try reader.string()
-            case "type": type = try reader.string()
-            case "reason":
-                reason = DatabaseChanges.Deletion.Reason(rawValue: try reader.string())
-                if reason == nil { throw reader.failure("the reason is not known") }
-            case "canBeMadeAnew": canBeRecreated = try reader.bool()
-            case "sequence": sequence = try readSequence(from: &reader)
-            case "types": types = try readTypes(from: &reader)
-            case "date": date = try reader.isNull() ? nil : RecordJSON.nearestStorable(reader.int())
-            default: try readKind(key, from: &reader)
-            }
+    /// Reads the next member, which must have this name.
+    private mutating func read<Value>(
+        _ name: String,
+        _ value: (inout JSONReader) throws -> Value
+    ) throws -> Value {
+        guard key == name else {
+            throw reader.failure("an entry needs a user and what happened, with all its members")
         }
+        let value = try value(&reader)
+        key = try reader.nextKey()
+        return value
+    }
 
-        private func readTypes(from reader: inout JSONReader) throws -> [String: LedgerFieldType] {
+    private mutating func optional<Value>(
+        _ name: String,
+        _ value: (inout JSONReader) throws -> Value
+    ) throws -> Value? {
+        try read(name) { try $0.isNull() ? nil : value(&$0) }
+    }
+
+    mutating func string(_ name: String) throws -> String { try read(name) { try $0.string() } }
+
+    /// Reads a text that stands for a value.
+    mutating func named<Value>(
+        _ name: String,
+        else reason: String,
+        _ value: (String) -> Value?
+    ) throws -> Value {
+        try read(name) { reader in
+            guard let value = value(try reader.string()) else { throw reader.failure(reason) }
+            return value
+        }
+    }
+
+    mutating func sequence(_ name: String) throws -> Int64 {
+        try read(name) { reader in
+            let sequence = try reader.int()
+            guard 0...LedgerEntry.maximumSequence ~= sequence else {
+                throw reader.failure("a sequence is beyond its limits")
+            }
+            return sequence
+        }
+    }
+
+    private mutating func zone(_ name: String) throws -> ZoneID { try owned(string(name)) }
+
+    /// Reads the owner of a zone, unless that is the user of the database.
+    private mutating func owned(_ zoneName: String) throws -> ZoneID {
+        let owner = key == "owner" ? try string("owner") : ZoneID.currentUserOwnerName
+        return ZoneID(zoneName: zoneName, ownerName: owner)
+    }
+
+    private mutating func types() throws -> [String: LedgerFieldType] {
+        try read("types") { reader in
             var types: [String: LedgerFieldType] = [:]
             try reader.beginObject()
             while let field = try reader.nextKey() {
@@ -163,82 +167,48 @@ import struct Foundation.Date
             }
             return types
         }
+    }
 
-        private mutating func readKind(_ key: String, from reader: inout JSONReader) throws {
-            guard kind == nil else { throw reader.failure("an entry says one thing") }
-            kind = key
-            switch key {
-            case "saved": record = try RecordJSON.read(from: &reader)
-            case "deleted", "zoneCreated", "zoneRemoved", "subscriptionSaved", "subscriptionDeleted",
-                "fieldTypes":
-                name = try reader.string()
-            case "tokensExpired": name = try reader.isNull() ? nil : reader.string()
-            case "quota": number = try reader.isNull() ? nil : reader.int()
-            case "counters": number = try readSequence(from: &reader)
-            case "epoch":
-                epoch = UInt64(try reader.string(), radix: 36)
-                if epoch == nil { throw reader.failure("the epoch is no number") }
-            default: throw reader.failure("the entry is of a kind that is not known")
-            }
-        }
-
-        private func readSequence(from reader: inout JSONReader) throws -> Int64 {
-            let sequence = try reader.int()
-            guard 0...LedgerEntry.maximumSequence ~= sequence else {
-                throw reader.failure("a sequence is beyond its limits")
-            }
-            return sequence
-        }
-
-        private func zoneID(_ name: String) -> ZoneID {
-            ZoneID(zoneName: name, ownerName: owner ?? ZoneID.currentUserOwnerName)
-        }
-
-        /// The change; `nil` if a member is missing.
-        func change() -> Change? {
-            switch (kind, name, sequence) {
-            case ("saved", _, let sequence?):
-                return record.map { .recordSaved($0, sequence: sequence) }
-            case ("deleted", let name?, let sequence?):
-                guard let zone, let type else { return nil }
-                return .recordDeleted(
-                    recordName: name,
-                    zone: zoneID(zone),
-                    recordType: type,
-                    sequence: sequence
-                )
-            case ("zoneCreated", let name?, let sequence?):
-                return .zoneCreated(zoneID(name), sequence: sequence)
-            case ("zoneRemoved", let name?, let sequence?):
-                guard let reason, let canBeRecreated else { return nil }
-                return .zoneRemoved(
-                    zoneID(name),
-                    reason: reason,
-                    canBeRecreated: canBeRecreated,
-                    sequence: sequence
-                )
-            case ("subscriptionSaved", let name?, _):
-                guard let zone else {
-                    return .subscriptionSaved(CloudSubscription(subscriptionID: name, kind: .database))
-                }
-                return .subscriptionSaved(CloudSubscription(subscriptionID: name, kind: .zone(zoneID(zone))))
-            case ("subscriptionDeleted", let name?, _):
-                return .subscriptionDeleted(name)
-            case ("tokensExpired", let name, let sequence?):
-                return .tokensExpired(zone: name.map(zoneID), sequence: sequence)
-            case ("fieldTypes", let name?, _):
-                return types.map { .fieldTypesFixed(recordType: name, $0) }
-            case ("quota", _, _):
-                return .quotaChanged(bytes: number.map(Int.init(clamping:)))
-            case ("epoch", _, let sequence?):
-                return epoch.map { .epochBegan($0, sequence: sequence) }
-            case ("counters", _, _):
-                return number.map {
-                    .countersAdvanced(sequence: $0, modificationDate: date.map(Date.init(milliseconds:)))
-                }
-            default:
-                return nil
-            }
+    mutating func change() throws -> LedgerEntry.Change {
+        switch key {
+        case "saved": return .recordSaved(try read("saved", RecordJSON.read))
+        case "deleted":
+            return .recordDeleted(
+                recordName: try string("deleted"),
+                zone: try zone("zone"),
+                recordType: try string("type")
+            )
+        case "zoneCreated": return .zoneCreated(try zone("zoneCreated"))
+        case "zoneRemoved":
+            return .zoneRemoved(
+                try zone("zoneRemoved"),
+                reason: try named(
+                    "reason",
+                    else: "the reason is not known",
+                    DatabaseChanges.Deletion.Reason.init(rawValue:)
+                ),
+                canBeRecreated: try read("canBeMadeAnew") { try $0.bool() }
+            )
+        case "subscriptionSaved":
+            let id = try string("subscriptionSaved")
+            let kind = key == "zone" ? CloudSubscription.Kind.zone(try zone("zone")) : .database
+            return .subscriptionSaved(CloudSubscription(subscriptionID: id, kind: kind))
+        case "subscriptionDeleted": return .subscriptionDeleted(try string("subscriptionDeleted"))
+        case "tokensExpired":
+            let name = try optional("tokensExpired") { try $0.string() }
+            return .tokensExpired(zone: try name.map { try owned($0) })
+        case "quota":
+            return .quotaChanged(bytes: try optional("quota") { Int(clamping: try $0.int()) })
+        case "fieldTypes":
+            return .fieldTypesFixed(recordType: try string("fieldTypes"), try types())
+        case "epoch":
+            let number = try named("epoch", else: "the epoch is no number") { UInt64($0, radix: 36) }
+            return .epochBegan(number, sequence: try sequence("sequence"))
+        case "counters":
+            let sequence = try sequence("counters")
+            let date = try optional("date") { RecordJSON.nearestStorable(try $0.int()) }
+            return .countersAdvanced(sequence: sequence, modificationDate: date.map(Date.init(milliseconds:)))
+        default: throw reader.failure("the entry is of a kind that is not known")
         }
     }
 }
@@ -248,9 +218,11 @@ extension JSONReader {
 }
 
 extension JSONWriter {
-    /// Writes the owner of a zone, unless the user of the database owns it.
-    fileprivate mutating func ownerMember(of zoneID: ZoneID) {
-        if zoneID.ownerName != ZoneID.currentUserOwnerName { optionalMember("owner", zoneID.ownerName) }
+    /// Writes a zone, and its owner unless that is the user of the database.
+    fileprivate mutating func zoneMember(_ name: String, _ zoneID: ZoneID?) {
+        optionalMember(name, zoneID?.zoneName)
+        guard let owner = zoneID?.ownerName, owner != ZoneID.currentUserOwnerName else { return }
+        optionalMember("owner", owner)
     }
 
     fileprivate mutating func optionalMember(_ name: String, _ value: String?) {

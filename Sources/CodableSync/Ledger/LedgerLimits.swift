@@ -4,15 +4,8 @@
 /// let ledger = CloudLedger(identifier: "cloud", limits: LedgerLimits(maximumItems: 3, maximumPageSize: 2))
 /// ```
 @_spi(Server) public struct LedgerLimits: Hashable, Sendable {
-    /// The maximum number of items in one request, including deletions; more give `limitExceeded`.
-    public var maximumItems: Int
-    /// The maximum size of the field data in one request in bytes; more give `limitExceeded`.
-    public var maximumBytes: Int
-    /// The maximum size of the field data in one record in bytes; a larger one is refused with
-    /// `limitExceeded`.
-    public var maximumRecordBytes: Int
-    /// The maximum number of records or zones in one page of a change feed.
-    public var maximumPageSize: Int
+    /// The limits that clients can see; a larger request or record is refused with `limitExceeded`.
+    public var database: DatabaseLimits
     /// The maximum number of a user's zones, without the default zone.
     public var maximumZones: Int
     /// The maximum number of references with the action `deleteSelf` that may point at one record.
@@ -43,30 +36,14 @@
         maximumDeleteSelfReferences: Int = 750,
         checksContents: Bool = true
     ) {
-        self.maximumItems = maximumItems
-        self.maximumBytes = maximumBytes
-        self.maximumRecordBytes = maximumRecordBytes
-        self.maximumPageSize = maximumPageSize
+        database = DatabaseLimits(
+            maximumItems: maximumItems,
+            maximumBytes: maximumBytes,
+            maximumRecordBytes: maximumRecordBytes,
+            maximumPageSize: maximumPageSize
+        )
         self.maximumZones = maximumZones
         self.maximumDeleteSelfReferences = maximumDeleteSelfReferences
         self.checksContents = checksContents
-    }
-
-    /// The limits that clients can see.
-    public var database: DatabaseLimits {
-        get {
-            DatabaseLimits(
-                maximumItems: maximumItems,
-                maximumBytes: maximumBytes,
-                maximumRecordBytes: maximumRecordBytes,
-                maximumPageSize: maximumPageSize
-            )
-        }
-        set {
-            maximumItems = newValue.maximumItems
-            maximumBytes = newValue.maximumBytes
-            maximumRecordBytes = newValue.maximumRecordBytes
-            maximumPageSize = newValue.maximumPageSize
-        }
     }
 }

@@ -15,16 +15,21 @@ struct LedgerLinks: Sendable {
     }
 
     mutating func remove(_ record: Record) {
+        subtract(record)
+        for target in record.deleteSelfTargets where holders[target]?.isEmpty == true {
+            holders[target] = nil
+        }
+        if let parent = record.parent?.recordName, childCounts[named: parent, default: 0] <= 0 {
+            childCounts[named: parent] = nil
+        }
+    }
+
+    /// Takes a record's references out, and keeps entries that are empty then.
+    mutating func subtract(_ record: Record) {
         for target in record.deleteSelfTargets {
             holders[target]?.remove(ExactName(record.recordID.recordName))
-            if holders[target]?.isEmpty == true { holders[target] = nil }
         }
-        if let parent = record.parent {
-            childCounts[named: parent.recordName, default: 0] -= 1
-            if childCounts[named: parent.recordName, default: 0] <= 0 {
-                childCounts[named: parent.recordName] = nil
-            }
-        }
+        if let parent = record.parent { childCounts[named: parent.recordName, default: 0] -= 1 }
     }
 }
 

@@ -4,7 +4,7 @@ import struct Foundation.Date
 
 /// Saves the records of one request in one zone according to the save policy.
 struct LedgerSaver {
-    private let draft: LedgerDraft
+    var zone: LedgerZoneDraft
     private let save: LedgerSave
     private let records: [Record]
     private let names: Set<ExactName>
@@ -13,8 +13,8 @@ struct LedgerSaver {
     /// Parents outside this request that got a child, in that order.
     private var parents: [String] = []
 
-    init(draft: LedgerDraft, save: LedgerSave, records: [Record]) {
-        self.draft = draft
+    init(zone: LedgerZoneDraft, save: LedgerSave, records: [Record]) {
+        self.zone = zone
         self.save = save
         self.records = records
         names = Set(records.map { ExactName($0.recordID.recordName) })
@@ -23,23 +23,18 @@ struct LedgerSaver {
 
     /// The records in an order in which each comes after its parent if that is among them.
     func parentsFirst() -> [Record] {
-        let parents = Dictionary(records.map { (ExactName($0.recordID.recordName), $0.parent) }) { $1 }
-        guard parents.values.contains(where: { $0 != nil }) else { return records }
-        let order = LedgerOrder.parentsFirst(records.map(\.recordID.recordName)) {
-            parents[named: $0]??.recordName
-        }
-        let byName = Dictionary(records.map { (ExactName($0.recordID.recordName), $0) }) { $1 }
-        return order.compactMap { byName[named: $0] }
+        guard records.contains(where: { $0.parent != nil }) else { return records }
+        return records.parentsFirst(name: \.recordID.recordName) { $0.parent?.recordName }
     }
 
     /// Saves one record.
     ///
     /// - Returns: The server's copy.
-    mutating func save(_ record: Record, in zone: inout LedgerZoneDraft) throws(CloudError) -> Record {
+    mutating func save(_ record: Record) throws(CloudError) -> Record {
         waiting.remove(ExactName(record.recordID.recordName))
         if let error = save.refusing[record.recordID] { throw error }
         try check(record)
-        let types = try zone.newTypes(of: record, in: draft)
+        let types = try zone.draft.newTypes(of: record)
         let existing = zone.record(record.recordID.recordName)
         if let existing, !existing.recordType.isIdentical(to: record.recordType) {
             throw CloudError(
@@ -49,16 +44,16 @@ struct LedgerSaver {
         }
         try checkVersion(of: record, existing)
         let merged = merged(record, into: existing)
-        try checkReferences(of: record, in: zone)
-        try checkSpace(for: merged, existing, in: zone)
+        try checkReferences(of: record)
+        try checkSpace(for: merged, existing)
         zone.fix(types, of: record.recordType)
         let saved = zone.write(merged)
         if let parent = saved.parent?.recordName { note(parent: parent) }
-        return zone.schema.naming(answer(saved, to: record))
+        return zone.draft.schema.naming(answer(saved, to: record))
     }
 
     /// Gives each parent outside the request a new change tag, as a save of a child may.
-    mutating func bumpParents(in zone: inout LedgerZoneDraft) {
+    mutating func bumpParents() {
         for parent in parents {
             if let record = zone.record(parent) { _ = zone.write(record) }
         }
@@ -66,7 +61,7 @@ struct LedgerSaver {
     }
 
     private mutating func note(parent: String) {
-        guard draft.options.bumpsParentTag, !names.contains(ExactName(parent)),
+        guard zone.draft.options.bumpsParentTag, !names.contains(ExactName(parent)),
             !parents.contains(where: { $0.isIdentical(to: parent) })
         else { return }
         parents.append(parent)
@@ -76,18 +71,20 @@ struct LedgerSaver {
     private func answer(_ saved: Record, to record: Record) -> Record {
         var answer = saved
         answer.recordID = record.recordID
-        if draft.options.savedFields == .sent {
+        if zone.draft.options.savedFields == .sent {
             answer.fields = saved.fields.filter { record.fields[$0.key] != nil }
         }
         return answer
     }
 
     private func check(_ record: Record) throws(CloudError) {
-        if record.size > draft.limits.maximumRecordBytes {
+        if record.size > zone.draft.limits.database.maximumRecordBytes {
             throw tooLarge(record)
         }
-        guard draft.limits.checksContents else { return }
-        if draft.key.scope == .public, record.fields.keys.contains(where: record.encryptedFields.contains) {
+        guard zone.draft.limits.checksContents else { return }
+        if zone.draft.key.scope == .public,
+            record.fields.keys.contains(where: record.encryptedFields.contains)
+        {
             throw CloudError(.invalidArguments, message: "The public database has no encrypted fields.")
         }
         do throws(RecordCodingError) {
@@ -98,7 +95,7 @@ struct LedgerSaver {
     }
 
     private func tooLarge(_ record: Record) -> CloudError {
-        let limit = draft.limits.maximumRecordBytes
+        let limit = zone.draft.limits.database.maximumRecordBytes
         let message = "The record has \(record.size) bytes of field data; \(limit) are allowed."
         return CloudError(.limitExceeded, message: message)
     }
@@ -112,11 +109,11 @@ struct LedgerSaver {
         // A plain creation, possibly after a deletion.
         case (.ifServerRecordUnchanged, nil) where tag == nil: return
         // The client knows a version from another history, so its edit cannot be applied to this one.
-        case (.ifServerRecordUnchanged, _) where tag.map(draft.isOfAnotherPast) == true:
+        case (.ifServerRecordUnchanged, _) where tag.map(zone.draft.isOfAnotherPast) == true:
             throw CloudError.ofAnotherPast
         // The client knows a record that was deleted.
         case (.ifServerRecordUnchanged, nil):
-            switch draft.options.saveOfDeleted {
+            switch zone.draft.options.saveOfDeleted {
             case .unknownItem: throw CloudError(.unknownItem)
             case .serverRecordChanged: throw CloudError(.serverRecordChanged)
             }
@@ -129,14 +126,14 @@ struct LedgerSaver {
     }
 
     private func conflict(_ record: Record, _ existing: Record) -> CloudError {
-        var server = draft.schema.naming(existing)
+        var server = zone.draft.schema.naming(existing)
         server.recordID = record.recordID
-        let attached = draft.options.conflictsCarryServerRecord ? server : nil
+        let attached = zone.draft.options.conflictsCarryServerRecord ? server : nil
         guard record.recordChangeTag == nil else {
             return CloudError(.serverRecordChanged, serverRecord: attached)
         }
         let message = "The record to insert already exists."
-        switch draft.options.createOfExisting {
+        switch zone.draft.options.createOfExisting {
         case .serverRecordChanged:
             return CloudError(.serverRecordChanged, message: message, serverRecord: attached)
         case .serverRejectedRequest:
@@ -149,9 +146,10 @@ struct LedgerSaver {
     /// A save cannot remove the parent: `nil` leaves it unchanged.
     private func merged(_ record: Record, into existing: Record?) -> Record {
         var merged =
-            existing ?? Record(recordType: record.recordType, recordID: draft.normalized(record.recordID))
+            existing
+            ?? Record(recordType: record.recordType, recordID: zone.draft.normalized(record.recordID))
         for (name, value) in record.fields {
-            let isDropped = draft.options.dropsEmptyLists && value.isNothing
+            let isDropped = zone.draft.options.dropsEmptyLists && value.isNothing
             if value == .null || isDropped {
                 merged.fields.removeValue(forKey: name)
             } else {
@@ -162,25 +160,25 @@ struct LedgerSaver {
         let old = existing?.systemFields
         merged.systemFields = SystemFields(
             recordChangeTag: "",
-            creationDate: old?.creationDate ?? draft.date,
-            modificationDate: draft.date,
-            creatorUserRecordName: old?.creatorUserRecordName ?? draft.key.user.text,
-            lastModifiedUserRecordName: draft.key.user.text
+            creationDate: old?.creationDate ?? zone.draft.date,
+            modificationDate: zone.draft.date,
+            creatorUserRecordName: old?.creatorUserRecordName ?? zone.draft.key.user.text,
+            lastModifiedUserRecordName: zone.draft.key.user.text
         )
         return merged
     }
 
-    private func checkReferences(of record: Record, in zone: LedgerZoneDraft) throws(CloudError) {
+    private func checkReferences(of record: Record) throws(CloudError) {
         let name = record.recordID.recordName
         for (field, reference) in record.references.sorted(by: { $0.field < $1.field }) {
-            guard isHere(reference, zone) else {
+            guard isHere(reference) else {
                 let message = "The reference in the field \(field.quoted) points into another zone."
                 throw CloudError(.invalidArguments, message: message)
             }
         }
         for target in record.deleteSelfTargets.sorted() {
             let holders = zone.holders(of: target.text)
-            if holders.count >= draft.limits.maximumDeleteSelfReferences,
+            if holders.count >= zone.draft.limits.maximumDeleteSelfReferences,
                 !holders.contains(ExactName(name))
             {
                 let message = "Too many references with the action deleteSelf point at one record."
@@ -188,7 +186,7 @@ struct LedgerSaver {
             }
         }
         guard let parent = record.parent else { return }
-        guard isHere(parent, zone), parent.action == .none else {
+        guard isHere(parent), parent.action == .none else {
             let message = "The parent must be in the same zone, and its action must be none."
             throw CloudError(.invalidArguments, message: message)
         }
@@ -203,20 +201,16 @@ struct LedgerSaver {
         }
     }
 
-    private func isHere(_ reference: RecordReference, _ zone: LedgerZoneDraft) -> Bool {
+    private func isHere(_ reference: RecordReference) -> Bool {
         guard let zoneID = reference.zoneID else { return true }
-        return draft.key.normalized(zoneID) == zone.zoneID
+        return zone.draft.key.normalized(zoneID) == zone.zoneID
     }
 
-    private func checkSpace(
-        for merged: Record,
-        _ existing: Record?,
-        in zone: LedgerZoneDraft
-    ) throws(CloudError) {
-        if merged.size > draft.limits.maximumRecordBytes { throw tooLarge(merged) }
-        guard let quota = draft.database.quota else { return }
+    private func checkSpace(for merged: Record, _ existing: Record?) throws(CloudError) {
+        if merged.size > zone.draft.limits.database.maximumRecordBytes { throw tooLarge(merged) }
+        guard let quota = zone.draft.database.quota else { return }
         let growth = merged.size - (existing?.size ?? 0)
-        if growth > 0, zone.usedBytes + growth > quota { throw CloudError(.quotaExceeded) }
+        if growth > 0, zone.draft.usedBytes + growth > quota { throw CloudError(.quotaExceeded) }
     }
 }
 

@@ -38,18 +38,18 @@ struct LedgerSchema: Sendable {
     }
 }
 
-extension LedgerZoneDraft {
+extension LedgerDraft {
     /// The types of fields that a save would set.
     ///
     /// - Throws: `invalidArguments` if a field already has another type, or would begin with an empty list.
-    func newTypes(of record: Record, in draft: LedgerDraft) throws(CloudError) -> [String: LedgerFieldType] {
-        guard draft.options.enforcesSchema == true else { return [:] }
+    func newTypes(of record: Record) throws(CloudError) -> [String: LedgerFieldType] {
+        guard options.enforcesSchema == true else { return [:] }
         var new: [String: LedgerFieldType] = [:]
         for (field, value) in record.fields {
             let isEncrypted = record.encryptedFields.contains(field)
             let fixed = schema.type(of: field, in: record.recordType)
             guard let type = LedgerFieldType(of: value, isEncrypted: isEncrypted) else {
-                let mustHaveType = draft.options.refusesEmptyListsOfNewFields && value.kind == .list
+                let mustHaveType = options.refusesEmptyListsOfNewFields && value.kind == .list
                 if mustHaveType, fixed == nil { throw Self.unknownType(field, of: record.recordType) }
                 continue
             }

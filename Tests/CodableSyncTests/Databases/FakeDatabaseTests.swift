@@ -227,8 +227,8 @@ final class FakeDatabaseTests: XCTestCase {
         do { _ = try await phone.records(for: [known.recordID], desiredKeys: nil) } catch {}
         XCTAssertEqual(phone.requests.map(\.operation), [.modifyRecords, .records])
         XCTAssertEqual(phone.requests[0].recordNames, ["a", "b", "c"])
-        XCTAssertEqual(phone.requests[0].changeTags, [nil, "7"])
-        XCTAssertEqual(phone.requests[0].size, 4)
+        XCTAssertEqual(phone.requests[0].recordsToSave.map(\.recordChangeTag), [nil, "7"])
+        XCTAssertEqual(phone.requests[0].recordsToSave.map(\.size).reduce(0, +), 4)
         XCTAssertEqual(phone.requests[0].savePolicy, .allKeys)
         XCTAssertEqual(phone.requests[0].user, "alice")
         XCTAssertEqual(phone.requestCount(), 2)

@@ -6,8 +6,8 @@ import XCTest
 final class LargeRecordTests: XCTestCase {
     func testATooLargeRecordParksItselfAndNotItsPage() async throws {
         var limits = LedgerLimits.cloudKit
-        limits.maximumRecordBytes = 100 << 20
-        limits.maximumBytes = 200 << 20
+        limits.database.maximumRecordBytes = 100 << 20
+        limits.database.maximumBytes = 200 << 20
         limits.checksContents = false
         let cloud = FakeCloud(limits: limits, options: LedgerOptions())
         var configuration = SyncConfiguration()

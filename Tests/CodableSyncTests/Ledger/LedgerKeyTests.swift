@@ -31,11 +31,12 @@ final class LedgerKeyTests: XCTestCase {
             sequences[LedgerDatabaseKey(user, scope), default: 0] += 2
             let last = sequences[LedgerDatabaseKey(user, scope)] ?? 0
             return [
-                LedgerEntry(user: user, scope: scope, change: .zoneCreated(zoneID, sequence: last - 1)),
+                LedgerEntry(user: user, scope: scope, change: .zoneCreated(zoneID), sequence: last - 1),
                 LedgerEntry(
                     user: user,
                     scope: scope,
-                    change: .recordSaved(record(zoneID, "\(user) \(scope) \(owner)"), sequence: last)
+                    change: .recordSaved(record(zoneID, "\(user) \(scope) \(owner)")),
+                    sequence: last
                 ),
             ]
         }
@@ -95,14 +96,15 @@ final class LedgerKeyTests: XCTestCase {
     func testEachKindOfEntryKeepsItsOwner() throws {
         let zoneID = ZoneID(zoneName: "Z", ownerName: "bob")
         let changes: [LedgerEntry.Change] = [
-            .recordDeleted(recordName: "a", zone: zoneID, recordType: "Note", sequence: 1),
-            .zoneCreated(zoneID, sequence: 2),
-            .zoneRemoved(zoneID, reason: .purged, canBeRecreated: true, sequence: 3),
-            .tokensExpired(zone: zoneID, sequence: 4), .tokensExpired(zone: nil, sequence: 5),
+            .recordDeleted(recordName: "a", zone: zoneID, recordType: "Note"),
+            .zoneCreated(zoneID),
+            .zoneRemoved(zoneID, reason: .purged, canBeRecreated: true),
+            .tokensExpired(zone: zoneID), .tokensExpired(zone: nil),
             .subscriptionSaved(CloudSubscription(subscriptionID: "s", kind: .zone(zoneID))),
         ]
-        for change in changes {
-            let entry = LedgerEntry(user: "alice", scope: .shared, change: change)
+        for (index, change) in changes.enumerated() {
+            let sequence = index < 5 ? Int64(index + 1) : nil
+            let entry = LedgerEntry(user: "alice", scope: .shared, change: change, sequence: sequence)
             XCTAssertEqual(try LedgerEntry(json: entry.encode()), entry)
             XCTAssertEqual(
                 entry.changedZone,

@@ -8,31 +8,36 @@ final class LedgerOrderTests: XCTestCase {
     private static let zones: [ZoneID] = [.default, "A", "B"]
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
-    private func saved(_ name: String, in zone: ZoneID, _ sequence: Int64) -> LedgerEntry.Change {
+    private func entry(_ change: LedgerEntry.Change, _ sequence: Int64? = nil) -> LedgerEntry {
+        LedgerEntry(user: "alice", change: change, sequence: sequence)
+    }
+
+    private func saved(_ name: String, in zone: ZoneID, _ sequence: Int64) -> LedgerEntry {
         let id = RecordID(recordName: name, zoneID: zone)
-        return .recordSaved(
-            Record(recordType: "Note", recordID: id, fields: ["text": .string(name)]),
-            sequence: sequence
-        )
+        let record = Record(recordType: "Note", recordID: id, fields: ["text": .string(name)])
+        return entry(.recordSaved(record), sequence)
     }
 
-    private func deleted(_ name: String, in zone: ZoneID, _ sequence: Int64) -> LedgerEntry.Change {
-        .recordDeleted(recordName: name, zone: zone, recordType: "Note", sequence: sequence)
+    private func deleted(_ name: String, in zone: ZoneID, _ sequence: Int64) -> LedgerEntry {
+        entry(.recordDeleted(recordName: name, zone: zone, recordType: "Note"), sequence)
     }
 
-    private func removed(_ zone: ZoneID, _ sequence: Int64) -> LedgerEntry.Change {
-        .zoneRemoved(zone, reason: .purged, canBeRecreated: true, sequence: sequence)
+    private func created(_ zone: ZoneID, _ sequence: Int64) -> LedgerEntry {
+        entry(.zoneCreated(zone), sequence)
     }
 
-    /// Applies the changes that can follow, and returns their number.
+    private func removed(_ zone: ZoneID, _ sequence: Int64) -> LedgerEntry {
+        entry(.zoneRemoved(zone, reason: .purged, canBeRecreated: true), sequence)
+    }
+
+    /// Applies the entries that can follow, and returns their number.
     private func take(
-        _ changes: some Sequence<LedgerEntry.Change>,
+        _ entries: some Sequence<LedgerEntry>,
         inSnapshot isInSnapshot: Bool = false,
         into ledger: inout CloudLedger
     ) -> Int {
         var count = 0
-        for change in changes {
-            let entry = LedgerEntry(user: "alice", change: change)
+        for entry in entries {
             guard ledger.canFollow(entry, isInSnapshot: isInSnapshot) else { continue }
             ledger.apply(entry)
             count += 1
@@ -40,19 +45,19 @@ final class LedgerOrderTests: XCTestCase {
         return count
     }
 
-    /// How many of the changes can follow, in a journal and in a snapshot.
-    private func counts(_ changes: [LedgerEntry.Change]) -> [Int] {
+    /// How many of the entries can follow, in a journal and in a snapshot.
+    private func counts(_ entries: [LedgerEntry]) -> [Int] {
         [false, true].map { isInSnapshot in
             var ledger = CloudLedger(identifier: "test")
-            let beginning = [LedgerEntry.Change.countersAdvanced(sequence: 99, modificationDate: nil)]
+            let beginning = [entry(.countersAdvanced(sequence: 99, modificationDate: nil))]
             if isInSnapshot { _ = take(beginning, inSnapshot: true, into: &ledger) }
-            return take(changes, inSnapshot: isInSnapshot, into: &ledger)
+            return take(entries, inSnapshot: isInSnapshot, into: &ledger)
         }
     }
 
     func testNoChangeFollowsInARemovedZone() {
         for last in [saved("a", in: "A", 3), deleted("a", in: "A", 3)] {
-            XCTAssertEqual(counts([.zoneCreated("A", sequence: 1), removed("A", 2), last]), [2, 2])
+            XCTAssertEqual(counts([created("A", 1), removed("A", 2), last]), [2, 2])
         }
     }
 
@@ -63,25 +68,22 @@ final class LedgerOrderTests: XCTestCase {
     }
 
     func testAnExistingZoneIsNotCreatedAgain() {
-        let changes = [
-            .zoneCreated("A", sequence: 1), saved("a", in: "A", 2), .zoneCreated("A", sequence: 3),
-        ]
-        XCTAssertEqual(counts(changes), [2, 2])
+        XCTAssertEqual(counts([created("A", 1), saved("a", in: "A", 2), created("A", 3)]), [2, 2])
     }
 
     func testTheDefaultZoneIsNotRemoved() {
         let zone = ZoneID.default
-        XCTAssertEqual(counts([.zoneCreated(zone, sequence: 1), removed(zone, 2)]), [1, 1])
+        XCTAssertEqual(counts([created(zone, 1), removed(zone, 2)]), [1, 1])
     }
 
     func testNoChangeHasTheSequenceBeforeTheFirst() {
         XCTAssertEqual(counts([saved("a", in: .default, 0)]), [0, 0])
-        XCTAssertEqual(counts([.zoneCreated("A", sequence: 0), saved("a", in: "A", 0)]), [0, 1])
+        XCTAssertEqual(counts([created("A", 0), saved("a", in: "A", 0)]), [0, 1])
     }
 
     func testASnapshotMustStartWithTheHighestSequence() {
         var ledger = CloudLedger(identifier: "test")
-        XCTAssertEqual(take([.zoneCreated("A", sequence: 1)], inSnapshot: true, into: &ledger), 0)
+        XCTAssertEqual(take([created("A", 1)], inSnapshot: true, into: &ledger), 0)
     }
 
     func testEveryEntryThatALedgerWritesCanFollow() {
@@ -95,15 +97,14 @@ final class LedgerOrderTests: XCTestCase {
         )
         fixture.save(LedgerFixture.record("b"))
         fixture.perform(.expireTokens(nil))
-        let changes = fixture.entries.map(\.change)
         var ledger = CloudLedger(identifier: "test")
-        XCTAssertEqual(take(changes, into: &ledger), changes.count)
+        XCTAssertEqual(take(fixture.entries, into: &ledger), fixture.entries.count)
     }
 
     // MARK: Random entries
 
-    /// A random change with few names and numbers, so that changes often affect the same record.
-    private func change(_ random: inout CodableSync.SplitMix64) -> LedgerEntry.Change {
+    /// A random entry with few names and numbers, so that entries often affect the same record.
+    private func randomEntry(_ random: inout CodableSync.SplitMix64) -> LedgerEntry {
         func below(_ count: Int64) -> Int64 { Int64(random.next() % UInt64(count)) }
         let zone = Self.zones[Int(below(3))]
         let name = ["a", "b"][Int(below(2))]
@@ -111,13 +112,13 @@ final class LedgerOrderTests: XCTestCase {
         switch below(8) {
         case 0, 1: return saved(name, in: zone, sequence)
         case 2: return deleted(name, in: zone, sequence)
-        case 3, 4: return .zoneCreated(zone, sequence: sequence)
+        case 3, 4: return created(zone, sequence)
         case 5: return removed(zone, sequence)
-        case 6: return .tokensExpired(zone: below(3) == 0 ? nil : zone, sequence: sequence)
+        case 6: return entry(.tokensExpired(zone: below(3) == 0 ? nil : zone), sequence)
         default:
             return below(2) == 0
-                ? .epochBegan(random.next(), sequence: sequence)
-                : .countersAdvanced(sequence: sequence, modificationDate: nil)
+                ? entry(.epochBegan(random.next(), sequence: sequence))
+                : entry(.countersAdvanced(sequence: sequence, modificationDate: nil))
         }
     }
 
@@ -126,8 +127,8 @@ final class LedgerOrderTests: XCTestCase {
         var random = CodableSync.SplitMix64(seed: seed)
         var ledger = CloudLedger(identifier: "test")
         for isInSnapshot in [true, false] {
-            let changes = (0..<30).map { _ in change(&random) }
-            let ordered = isInSnapshot ? changes : changes.sorted { ($0.number ?? 0) < ($1.number ?? 0) }
+            let entries = (0..<30).map { _ in randomEntry(&random) }
+            let ordered = isInSnapshot ? entries : entries.sorted { ($0.number ?? 0) < ($1.number ?? 0) }
             _ = take(ordered, inSnapshot: isInSnapshot, into: &ledger)
         }
         return ledger
@@ -136,8 +137,8 @@ final class LedgerOrderTests: XCTestCase {
     /// The ledger that is read from another one's snapshot; `nil` if an entry cannot follow.
     private func readAgain(_ ledger: CloudLedger) -> CloudLedger? {
         var read = CloudLedger(identifier: "test")
-        let changes = ledger.snapshotEntries().map(\.change)
-        return take(changes, inSnapshot: true, into: &read) == changes.count ? read : nil
+        let entries = Array(ledger.snapshotEntries())
+        return take(entries, inSnapshot: true, into: &read) == entries.count ? read : nil
     }
 
     private static let seeds: Range<UInt64> = 0..<Cases.sample(40, of: 5_000)
@@ -182,22 +183,19 @@ final class LedgerOrderTests: XCTestCase {
             ]
             for operation in operations {
                 let request = LedgerRequest(user: "alice", operation: operation)
-                let changes = ledger.handle(request, at: Self.date, epoch: 7).entries.map(\.change)
-                XCTAssertEqual(take(changes, into: &ledger), changes.count, "seed \(seed)")
+                let entries = ledger.handle(request, at: Self.date, epoch: 7).entries
+                XCTAssertEqual(take(entries, into: &ledger), entries.count, "seed \(seed)")
             }
         }
     }
 }
 
-extension LedgerEntry.Change {
-    /// The sequence of the change.
+extension LedgerEntry {
+    /// The sequence that the entry has or names.
     fileprivate var number: Int64? {
-        switch self {
-        case .recordSaved(_, let sequence), .recordDeleted(_, _, _, let sequence),
-            .zoneCreated(_, let sequence), .zoneRemoved(_, _, _, let sequence),
-            .tokensExpired(_, let sequence), .epochBegan(_, let sequence), .countersAdvanced(let sequence, _):
-            sequence
-        case .subscriptionSaved, .subscriptionDeleted, .quotaChanged, .fieldTypesFixed: nil
+        switch change {
+        case .epochBegan(_, let number), .countersAdvanced(let number, _): number
+        default: sequence
         }
     }
 }

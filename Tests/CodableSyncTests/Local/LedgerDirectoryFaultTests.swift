@@ -14,8 +14,8 @@ final class LedgerDirectoryFaultTests: XCTestCase {
             do {
                 try await LedgerDirectoryFixture.save("b", in: directory)
                 XCTFail("the save should fail")
-            } catch let error as LedgerDirectoryError {
-                XCTAssertEqual(error.code, .outOfSpace)
+            } catch let error as CloudError {
+                XCTAssertEqual(error.code, .quotaExceeded)
             }
             let names = try await LedgerDirectoryFixture.names(in: directory)
             XCTAssertEqual(names, ["a"])
@@ -35,8 +35,8 @@ final class LedgerDirectoryFaultTests: XCTestCase {
         do {
             try await LedgerDirectoryFixture.save("b", in: directory)
             XCTFail("the save should fail")
-        } catch let error as LedgerDirectoryError {
-            XCTAssertEqual(error.code, .outcomeUnknown)
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .serverResponseLost)
         }
         try await LedgerDirectoryFixture.save("c", in: directory)
         XCTAssertNotNil(fileSystem.bytes(at: "/ledger/journal-2.jsonl"))
@@ -60,8 +60,8 @@ final class LedgerDirectoryFaultTests: XCTestCase {
             do {
                 try await LedgerDirectoryFixture.save("d", in: LedgerDirectoryFixture.directory(fileSystem))
                 XCTFail("the save should fail")
-            } catch let error as LedgerDirectoryError {
-                XCTAssertEqual(error.code, .damaged)
+            } catch let error as CloudError {
+                XCTAssertTrue(error.isOfDamage, error.message)
                 XCTAssertTrue(error.message.contains(path), error.message)
                 XCTAssertTrue(error.message.contains("line 7, byte \(bytes.endsOfCommits[1])"), error.message)
             }
@@ -88,8 +88,8 @@ final class LedgerDirectoryFaultTests: XCTestCase {
             do {
                 _ = try await LedgerDirectoryFixture.names(in: LedgerDirectoryFixture.directory(fileSystem))
                 XCTFail("\(lines)")
-            } catch let error as LedgerDirectoryError {
-                XCTAssertEqual(error.code, .damaged, "\(lines)")
+            } catch let error as CloudError {
+                XCTAssertTrue(error.isOfDamage, "\(lines): \(error)")
                 XCTAssertTrue(error.message.contains("journal-1.jsonl"), error.message)
             }
             XCTAssertEqual(fileSystem.bytes(at: "/ledger/journal-1.jsonl"), before)
@@ -97,18 +97,25 @@ final class LedgerDirectoryFaultTests: XCTestCase {
     }
 
     func testNewerAndForeignFilesAreRejected() async throws {
-        let rows: [(String, LedgerDirectoryError.Code)] = [
-            ("{\"format\":\"CodableSync.Ledger\",\"version\":3,\"kind\":\"journal\"}\n", .tooNew),
-            ("{\"format\":\"CodableSync.Journal\",\"version\":1,\"kind\":\"journal\"}\n", .notALedger),
+        let rows: [(String, CloudError.Code, String)] = [
+            (
+                "{\"format\":\"CodableSync.Ledger\",\"version\":3,\"kind\":\"journal\"}\n",
+                .incompatibleVersion, "has format version 3"
+            ),
+            (
+                "{\"format\":\"CodableSync.Journal\",\"version\":1,\"kind\":\"journal\"}\n", .badDatabase,
+                "is not a file of"
+            ),
         ]
-        for (header, code) in rows {
+        for (header, code, text) in rows {
             let fileSystem = SimulatedFileSystem()
             fileSystem.place(Array(header.utf8), at: "/ledger/journal-1.jsonl")
             do {
                 try await LedgerDirectoryFixture.save("a", in: LedgerDirectoryFixture.directory(fileSystem))
                 XCTFail(header)
-            } catch let error as LedgerDirectoryError {
+            } catch let error as CloudError {
                 XCTAssertEqual(error.code, code)
+                XCTAssertTrue(error.message.contains(text), error.message)
             }
             XCTAssertEqual(fileSystem.bytes(at: "/ledger/journal-1.jsonl"), Array(header.utf8))
         }

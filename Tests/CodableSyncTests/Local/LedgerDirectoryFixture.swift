@@ -82,3 +82,10 @@ enum LedgerDirectoryFixture {
             .sorted { $0.recordID.recordName < $1.recordID.recordName }
     }
 }
+
+extension CloudError {
+    /// Whether it says that a file of a cloud is damaged.
+    var isOfDamage: Bool {
+        code == .badDatabase && (message.contains(" is damaged at ") || message.contains(" cannot be read: "))
+    }
+}

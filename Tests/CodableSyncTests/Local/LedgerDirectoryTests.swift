@@ -177,8 +177,9 @@ final class LedgerDirectoryTests: XCTestCase {
         do {
             try await LedgerDirectoryFixture.save("b", in: directory)
             XCTFail("the save should fail")
-        } catch let error as LedgerDirectoryError {
-            XCTAssertEqual(error.code, .closed)
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .badDatabase)
+            XCTAssertTrue(error.message.contains("was closed"), error.message)
         }
     }
 }

@@ -18,8 +18,8 @@ final class LedgerLockTests: XCTestCase {
         }
     }
 
-    private func code(of task: Task<Void, any Error>) async -> LedgerDirectoryError? {
-        if case .failure(let error) = await task.result { return error as? LedgerDirectoryError }
+    private func code(of task: Task<Void, any Error>) async -> CloudError? {
+        if case .failure(let error) = await task.result { return error as? CloudError }
         return nil
     }
 
@@ -32,7 +32,7 @@ final class LedgerLockTests: XCTestCase {
         while directory.waitingCount < 2 { await Task.yield() }
         saving.cancel()
         let error = await code(of: saving)
-        XCTAssertEqual(error?.code, .cancelled)
+        XCTAssertEqual(error?.code, .operationCancelled)
         lock.release()
         try await other.value
         let names = try await LedgerDirectoryFixture.names(in: directory)
@@ -47,7 +47,8 @@ final class LedgerLockTests: XCTestCase {
         while directory.waitingCount < 1 { await Task.yield() }
         await directory.close()
         let error = await code(of: saving)
-        XCTAssertEqual(error?.code, .closed)
+        XCTAssertEqual(error?.code, .badDatabase)
+        XCTAssertTrue(error?.message.contains("was closed") == true, error?.message ?? "no error")
         lock.release()
         let names = try await LedgerDirectoryFixture.names(in: LedgerDirectoryFixture.directory(disk))
         XCTAssertEqual(names, ["a"])
@@ -72,7 +73,7 @@ final class LedgerLockTests: XCTestCase {
         await clock.wait { !$0.isEmpty }
         clock.advance(by: .seconds(1))
         let error = await code(of: first)
-        XCTAssertEqual(error?.code, .locked)
+        XCTAssertEqual(error?.code, .serviceUnavailable)
         XCTAssertTrue(error?.message.contains("process 1.") == true, error?.message ?? "no error")
         XCTAssertEqual(directory.waitingCount, 1, "the later request still waits")
         lock.release()
@@ -90,7 +91,7 @@ final class LedgerLockTests: XCTestCase {
         let saving = save("b", in: directory)
         saving.cancel()
         let error = await code(of: saving)
-        XCTAssertEqual(error?.code, .cancelled)
+        XCTAssertEqual(error?.code, .operationCancelled)
         lock.release()
         let names = try await LedgerDirectoryFixture.names(in: directory)
         XCTAssertEqual(names, ["a"])
@@ -119,7 +120,8 @@ final class LedgerLockTests: XCTestCase {
         rename.release()
         await directory.close()
         let error = await code(of: compacting)
-        XCTAssertEqual(error?.code, .closed)
+        XCTAssertEqual(error?.code, .badDatabase)
+        XCTAssertTrue(error?.message.contains("was closed") == true, error?.message ?? "no error")
         lock.release()
         let names = try await LedgerDirectoryFixture.names(in: LedgerDirectoryFixture.directory(disk))
         XCTAssertEqual(names, ["a"])

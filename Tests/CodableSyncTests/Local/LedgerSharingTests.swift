@@ -200,20 +200,11 @@ extension LedgerSharingTests {
             await directory.close()
             return disk.names(in: "/ledger").filter { $0.contains("-") }
         }
-        while !(await isClosed(directory)) { await Task.yield() }
+        while !directory.line.withLock({ $0.isClosed }) { await Task.yield() }
         rename.release()
         let names = await closing.value
         XCTAssertEqual(names, ["journal-2.jsonl", "snapshot-2.jsonl"])
         try await compacting.value
-    }
-
-    private func isClosed(_ directory: LedgerDirectory) async -> Bool {
-        do {
-            _ = try await directory.changesByOthers()
-            return false
-        } catch {
-            return error.code == .closed
-        }
     }
 
     func testCloseWaitsForQueuedRequests() async throws {

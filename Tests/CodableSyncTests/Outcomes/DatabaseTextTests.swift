@@ -149,16 +149,16 @@ final class DatabaseTextTests: XCTestCase {
 
     func testEntriesSayWhatChanged() {
         let changes: [(LedgerEntry.Change, String)] = [
-            (.recordSaved(record, sequence: 1), #"Note "A1" saved"#),
+            (.recordSaved(record), #"Note "A1" saved"#),
             (
-                .recordDeleted(recordName: "A1", zone: zone, recordType: "Note", sequence: 2),
+                .recordDeleted(recordName: "A1", zone: zone, recordType: "Note"),
                 #"Note "A1" deleted"#
-            ), (.zoneCreated(zone, sequence: 3), #"zone "Note" created"#),
+            ), (.zoneCreated(zone), #"zone "Note" created"#),
             (
-                .zoneRemoved(zone, reason: .purged, canBeRecreated: true, sequence: 4),
+                .zoneRemoved(zone, reason: .purged, canBeRecreated: true),
                 #"zone "Note" purged by the user"#
             ), (.subscriptionDeleted("all"), #"subscription "all" deleted"#),
-            (.tokensExpired(zone: zone, sequence: 5), #"change tokens of "Note" expired"#),
+            (.tokensExpired(zone: zone), #"change tokens of "Note" expired"#),
             (.quotaChanged(bytes: nil), "quota removed"),
             (.fieldTypesFixed(recordType: "Note", [:]), "Note has 0 new fields"),
             (.epochBegan(9, sequence: 6), "epoch began at change 6"),

@@ -27,9 +27,9 @@ final class DamageAdviceTests: XCTestCase {
 
     func testCloudErrorsSayThatDevicesUploadAgain() {
         for error in errors {
-            let text = LedgerDirectoryError(error).message
+            let text = CloudError(ofFiles: error).message
             XCTAssertTrue(text.hasSuffix(cloudAdvice), text)
-            XCTAssertEqual(LedgerDirectoryError(error).code, .damaged)
+            XCTAssertEqual(CloudError(ofFiles: error).code, .badDatabase)
         }
     }
 

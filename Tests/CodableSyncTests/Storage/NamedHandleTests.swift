@@ -63,7 +63,7 @@ final class NamedHandleTests: XCTestCase {
                 record.pending = self.edit(5)
                 record.pending?.on.origin = .lost(EditBase.Lost(900, isUploadedAgain: false))
             },
-            { $0.kept = .version(self.known(900)) },
+            { $0.kept = self.known(900) },
             { $0.server = .known(self.known(900)) }, { $0.server = .lost(self.known(900)) },
         ] as [(inout RecordState) -> Void] {
             var record = RecordState()

@@ -56,7 +56,7 @@ final class OlderFormatTests: XCTestCase {
             )
             XCTFail("it was opened")
         } catch {
-            XCTAssertEqual(error.code, .tooOld)
+            XCTAssertEqual(error.code, .badDatabase)
             XCTAssertTrue(error.message.contains("format version 1"), error.message)
             XCTAssertTrue(error.message.contains("reads from 2"), error.message)
             XCTAssertTrue(error.message.contains("Move its journal and snapshot files away"), error.message)

@@ -5,10 +5,10 @@ import struct Foundation.Date
 extension FakeDatabase {
     /// The decisions about a request when it arrived.
     fileprivate struct Reception {
-        var effect: FakeScript.Effect?
+        var effect: FakeEffect.Kind?
         /// The user whose database is used, even if another user signs in during the request.
         var user: String
-        var refusals: [ExactName: FakeScript.Refusal] = [:]
+        var refusals: [ExactName: FakeEffect.Kind] = [:]
         var pageSize: Int?
     }
 
@@ -31,7 +31,7 @@ extension FakeDatabase {
         case .lose(let error)?: throw error
         case .hold(let hold, afterApplying: true)?: try await hold.wait()
         case .edit(let edit)?: edit(&response)
-        case .hold, .fail, .throttle, nil: break
+        case .hold, .fail, .throttle, .failItem, .conflict, nil: break
         }
         if case .failure(let error) = response { throw error }
         return response
@@ -54,7 +54,7 @@ extension FakeDatabase {
             case .throttle(let code, let wait)?:
                 state.script.throttle(until: now.addingTimeInterval(wait / .seconds(1)))
                 throw CloudError(code, retryAfter: wait)
-            case .lose, .hold, .edit, nil: break
+            case .lose, .hold, .edit, .failItem, .conflict, nil: break
             }
             if request.operation.needsAccount { try state.checkAccount() }
             var reception = Reception(effect: effect, user: state.user ?? "", pageSize: state.pageSize)
@@ -74,9 +74,8 @@ extension FakeDatabase {
         switch operation {
         case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, var refusing):
             for id in saving.map(\.recordID) + deleting {
-                if let refusal = reception.refusals[named: id.recordName] {
-                    refusing[id] = error(of: refusal, for: id, user: reception.user)
-                }
+                let refusal = reception.refusals[named: id.recordName]
+                if let error = error(of: refusal, for: id, user: reception.user) { refusing[id] = error }
             }
             return .modifyRecords(
                 saving: saving,
@@ -100,14 +99,16 @@ extension FakeDatabase {
         }
     }
 
-    private func error(of refusal: FakeScript.Refusal, for id: RecordID, user: String) -> CloudError {
+    /// The error of a record that is refused; `nil` if it is not.
+    private func error(of refusal: FakeEffect.Kind?, for id: RecordID, user: String) -> CloudError? {
         switch refusal {
-        case .error(let error): error
-        case .conflict(let carriesServerRecord):
+        case .failItem(_, let error): error
+        case .conflict(_, let carriesServerRecord):
             CloudError(
                 .serverRecordChanged,
                 serverRecord: carriesServerRecord ? cloud.record(id, user: user) : nil
             )
+        case .fail, .lose, .hold, .throttle, .edit, nil: nil
         }
     }
 
@@ -116,15 +117,17 @@ extension FakeDatabase {
         switch response {
         case .records(var results):
             for id in request.recordIDs {
-                guard let refusal = reception.refusals[named: id.recordName] else { continue }
-                results[id] = .failure(error(of: refusal, for: id, user: reception.user))
+                let refusal = reception.refusals[named: id.recordName]
+                if let error = error(of: refusal, for: id, user: reception.user) {
+                    results[id] = .failure(error)
+                }
             }
             response = .records(results)
         case .recordZoneChanges(var changes):
             for id in changes.modifications.keys {
                 let refusal = state.withLock { $0.script.nextRefusal(of: id.recordName, request.operation) }
-                guard let refusal else { continue }
-                changes.modifications[id] = .failure(error(of: refusal, for: id, user: reception.user))
+                guard let error = error(of: refusal, for: id, user: reception.user) else { continue }
+                changes.modifications[id] = .failure(error)
             }
             response = .recordZoneChanges(changes)
         case .modifyRecords(var result) where !conflictsCarryServerRecord:

@@ -8,20 +8,7 @@ extension FakeDatabase {
     ///   - times: How many requests, or how many refusals of a record; `nil` means all until
     ///     ``clearFaults()``, or until a hold is released.
     public func on(_ operation: FakeOperation, _ effect: FakeEffect, times: Int? = 1) {
-        state.withLock { state in
-            switch effect.kind {
-            case .request(let effect): state.script.add(operation, times: times, effect)
-            case .item(let recordName, let refusal):
-                state.script.add(
-                    FakeScript.ItemFault(
-                        recordName: recordName,
-                        operation: refusal.operation ?? operation,
-                        remaining: times,
-                        refusal: refusal
-                    )
-                )
-            }
-        }
+        state.withLock { $0.script.add(operation, times: times, effect.kind) }
     }
 
     /// How many requests arrived before the time to wait had passed.

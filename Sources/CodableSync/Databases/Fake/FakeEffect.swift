@@ -6,8 +6,33 @@
 /// ```
 public struct FakeEffect: Sendable {
     enum Kind: Sendable {
-        case request(FakeScript.Effect)
-        case item(String, FakeScript.Refusal)
+        /// The request fails before it reaches the server.
+        case fail(CloudError)
+        /// The server performs the request, and the client gets this error.
+        case lose(CloudError)
+        /// The request waits.
+        case hold(FakeHold, afterApplying: Bool)
+        /// The request is refused, and all others until the time has passed.
+        case throttle(CloudError.Code, Duration)
+        /// The server performs the request, and the response is edited.
+        case edit(@Sendable (inout LedgerResponse) -> Void)
+        /// One record is refused.
+        case failItem(String, CloudError)
+        /// One record is refused with a conflict.
+        case conflict(String, carriesServerRecord: Bool)
+
+        /// The only record that is affected; `nil` if it is the request.
+        var recordName: String? {
+            switch self {
+            case .failItem(let name, _), .conflict(let name, _): name
+            case .fail, .lose, .hold, .throttle, .edit: nil
+            }
+        }
+
+        /// The only kind of request that can be affected; `nil` if each can be.
+        var operation: FakeOperation? {
+            if case .conflict = self { .modifyRecords } else { nil }
+        }
     }
 
     let kind: Kind
@@ -17,7 +42,7 @@ public struct FakeEffect: Sendable {
     /// - Parameter error: The error with which it fails.
     /// - Returns: The effect.
     public static func fail(_ error: CloudError) -> FakeEffect {
-        FakeEffect(kind: .request(.fail(error)))
+        FakeEffect(kind: .fail(error))
     }
 
     /// The server performs the request, but its response is lost.
@@ -25,7 +50,7 @@ public struct FakeEffect: Sendable {
     /// - Parameter error: The error that the client gets.
     /// - Returns: The effect.
     public static func loseResponse(_ error: CloudError = CloudError(.serverResponseLost)) -> FakeEffect {
-        FakeEffect(kind: .request(.lose(error)))
+        FakeEffect(kind: .lose(error))
     }
 
     /// The request waits until the test releases it; with a hold that is never released, until its task is
@@ -37,7 +62,7 @@ public struct FakeEffect: Sendable {
     ///   - afterApplying: Whether it waits after the server has performed it, so that only the response is late.
     /// - Returns: The effect.
     public static func hold(_ hold: FakeHold, afterApplying: Bool = false) -> FakeEffect {
-        FakeEffect(kind: .request(.hold(hold, afterApplying: afterApplying)))
+        FakeEffect(kind: .hold(hold, afterApplying: afterApplying))
     }
 
     /// The client must wait: the request is refused, and all others until the time has passed.
@@ -53,7 +78,7 @@ public struct FakeEffect: Sendable {
         retryAfter: Duration,
         code: CloudError.Code = .requestRateLimited
     ) -> FakeEffect {
-        FakeEffect(kind: .request(.throttle(code, retryAfter)))
+        FakeEffect(kind: .throttle(code, retryAfter))
     }
 
     /// One record of a valid request is refused; the rest of an atomic request fails with it.
@@ -65,7 +90,7 @@ public struct FakeEffect: Sendable {
     ///   - error: The error for the record.
     /// - Returns: The effect.
     public static func failItem(_ recordName: String, _ error: CloudError) -> FakeEffect {
-        FakeEffect(kind: .item(recordName, .error(error)))
+        FakeEffect(kind: .failItem(recordName, error))
     }
 
     /// The save of a record is reported as a conflict although its change tag is valid.
@@ -80,7 +105,7 @@ public struct FakeEffect: Sendable {
         on recordName: String,
         carryingServerRecord carriesServerRecord: Bool = true
     ) -> FakeEffect {
-        FakeEffect(kind: .item(recordName, .conflict(carriesServerRecord: carriesServerRecord)))
+        FakeEffect(kind: .conflict(recordName, carriesServerRecord: carriesServerRecord))
     }
 
     /// The server performs the request, and the response is edited, for example to omit an ID or add a foreign
@@ -96,7 +121,7 @@ public struct FakeEffect: Sendable {
         _ type: Answer.Type = Answer.self,
         _ edit: @escaping @Sendable (inout Answer) -> Void
     ) -> FakeEffect {
-        FakeEffect(kind: .request(.edit { $0.edit(edit) }))
+        FakeEffect(kind: .edit { $0.edit(edit) })
     }
 }
 

@@ -16,8 +16,6 @@ public struct FakeRequest: Sendable, Equatable {
     package var zoneIDs: [ZoneID] = []
     /// The save policy; `nil` if it is not a save.
     package var savePolicy: SavePolicy?
-    /// Whether it is an atomic save.
-    package var isAtomic = false
     /// The change token from which changes are requested.
     package var changeToken: ChangeToken?
 
@@ -28,12 +26,11 @@ public struct FakeRequest: Sendable, Equatable {
     /// The request for an operation; `nil` if no client can request it.
     init?(_ operation: LedgerRequest.Operation) {
         switch operation {
-        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, _):
+        case .modifyRecords(let saving, let deleting, let savePolicy, _, _):
             self.init(.modifyRecords)
             recordsToSave = saving
             recordIDs = deleting
             self.savePolicy = savePolicy
-            isAtomic = atomically
         case .records(let ids, _):
             self.init(.records)
             recordIDs = ids
@@ -61,10 +58,4 @@ public struct FakeRequest: Sendable, Equatable {
     public var recordNames: [String] {
         recordsToSave.map(\.recordID.recordName) + recordIDs.map(\.recordName)
     }
-
-    /// The change tags of the records to save; `nil` for one that is new to the client.
-    package var changeTags: [String?] { recordsToSave.map(\.recordChangeTag) }
-
-    /// The bytes of field data in the request.
-    package var size: Int { recordsToSave.reduce(0) { $0 + $1.size } }
 }

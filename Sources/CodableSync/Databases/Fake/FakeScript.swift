@@ -4,25 +4,11 @@ import struct Foundation.Date
 
 /// The faults planned for a device's requests.
 struct FakeScript: Sendable {
-    /// What happens to one request.
-    enum Effect: Sendable {
-        /// The request fails before it reaches the server.
-        case fail(CloudError)
-        /// The server performs the request, and the client gets this error.
-        case lose(CloudError)
-        /// The request waits.
-        case hold(FakeHold, afterApplying: Bool)
-        /// The request is refused, and all others until the time has passed.
-        case throttle(CloudError.Code, Duration)
-        /// The server performs the request, and the response is edited.
-        case edit(@Sendable (inout LedgerResponse) -> Void)
-    }
-
-    struct Fault: Sendable {
+    private struct Fault: Sendable {
         var operation: FakeOperation
-        /// The number of requests left; `nil` means all until the fault is over.
+        /// The number of requests or refusals left; `nil` means all until the fault is over.
         var remaining: Int?
-        var effect: Effect
+        var effect: FakeEffect.Kind
 
         /// Whether the fault is a hold for all requests that the test has released.
         var isOver: Bool {
@@ -31,53 +17,33 @@ struct FakeScript: Sendable {
         }
     }
 
-    /// How one record is refused.
-    enum Refusal: Sendable {
-        case error(CloudError)
-        case conflict(carriesServerRecord: Bool)
-
-        /// The only kind of request that can be refused in this way; `nil` if each can be.
-        var operation: FakeOperation? {
-            switch self {
-            case .error: nil
-            case .conflict: .modifyRecords
-            }
-        }
-    }
-
-    struct ItemFault: Sendable {
-        var recordName: String
-        var operation: FakeOperation
-        /// The number of refusals left; `nil` means always.
-        var remaining: Int?
-        var refusal: Refusal
-    }
-
-    private(set) var faults: [Fault] = []
-    private(set) var itemFaults: [ItemFault] = []
+    private var faults: [Fault] = []
     private(set) var throttledUntil: Date?
     private(set) var throttleViolations = 0
 
-    mutating func add(_ operation: FakeOperation, times: Int?, _ effect: Effect) {
+    mutating func add(_ operation: FakeOperation, times: Int?, _ effect: FakeEffect.Kind) {
         if let times, times <= 0 { return }
-        faults.append(Fault(operation: operation, remaining: times, effect: effect))
-    }
-
-    mutating func add(_ fault: ItemFault) {
-        if let remaining = fault.remaining, remaining <= 0 { return }
-        itemFaults.append(fault)
+        faults.append(Fault(operation: effect.operation ?? operation, remaining: times, effect: effect))
     }
 
     mutating func removeAll() {
         faults = []
-        itemFaults = []
         throttledUntil = nil
     }
 
     /// Takes the first fault for a request of this kind.
-    mutating func next(_ operation: FakeOperation) -> Effect? {
+    mutating func next(_ operation: FakeOperation) -> FakeEffect.Kind? {
+        take { $0.effect.recordName == nil && $0.operation.matches(operation) }
+    }
+
+    /// Takes the first fault for a record in a request of this kind.
+    mutating func nextRefusal(of recordName: String, _ operation: FakeOperation) -> FakeEffect.Kind? {
+        take { $0.effect.recordName?.isIdentical(to: recordName) == true && $0.operation.matches(operation) }
+    }
+
+    private mutating func take(_ isMeant: (Fault) -> Bool) -> FakeEffect.Kind? {
         faults.removeAll(where: \.isOver)
-        guard let index = faults.firstIndex(where: { $0.operation.matches(operation) }) else { return nil }
+        guard let index = faults.firstIndex(where: isMeant) else { return nil }
         let fault = faults[index]
         if let remaining = fault.remaining {
             faults[index].remaining = remaining - 1
@@ -86,23 +52,9 @@ struct FakeScript: Sendable {
         return fault.effect
     }
 
-    /// The number of faults that have not applied to a request yet.
+    /// The number of faults that have not applied to a request yet, without those for single records.
     var pendingCount: Int {
-        faults.reduce(0) { $0 + ($1.isOver ? 0 : $1.remaining ?? 1) }
-    }
-
-    /// Takes the first fault for a record in a request of this kind.
-    mutating func nextRefusal(of recordName: String, _ operation: FakeOperation) -> Refusal? {
-        let index = itemFaults.firstIndex {
-            $0.recordName.isIdentical(to: recordName) && $0.operation.matches(operation)
-        }
-        guard let index else { return nil }
-        let refusal = itemFaults[index].refusal
-        if let remaining = itemFaults[index].remaining {
-            itemFaults[index].remaining = remaining - 1
-            if remaining == 1 { itemFaults.remove(at: index) }
-        }
-        return refusal
+        faults.filter { !$0.isOver && $0.effect.recordName == nil }.reduce(0) { $0 + ($1.remaining ?? 1) }
     }
 
     mutating func throttle(until date: Date) {

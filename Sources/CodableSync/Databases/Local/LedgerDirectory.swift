@@ -84,11 +84,11 @@ import class Foundation.Thread
     ///   - request: The request.
     ///   - date: The current date.
     /// - Returns: The response, and the entries that were appended.
-    /// - Throws: ``LedgerDirectoryError``; unless its code is `outcomeUnknown`, the request had no effect.
+    /// - Throws: ``CloudError``; unless its code is ``CloudError/Code-swift.enum/serverResponseLost``, the request had no effect.
     public func perform(
         _ request: LedgerRequest,
         at date: Date
-    ) async throws(LedgerDirectoryError) -> (response: LedgerResponse, entries: [LedgerEntry]) {
+    ) async throws(CloudError) -> (response: LedgerResponse, entries: [LedgerEntry]) {
         try await wait(for: .request(request, date)).get()
     }
 
@@ -98,15 +98,13 @@ import class Foundation.Thread
     /// earlier requests of this object. It may count a change that had no effect, such as an interrupted one.
     ///
     /// - Returns: How many changes by others were found since this object was created.
-    /// - Throws: ``LedgerDirectoryError``.
-    public func changesByOthers() async throws(LedgerDirectoryError) -> Int {
-        if line.withLock({ $0.isClosed }) { throw LedgerDirectoryError.closed }
-        let result = await withCheckedContinuation { continuation in
+    /// - Throws: ``CloudError``.
+    public func changesByOthers() async throws(CloudError) -> Int {
+        if line.withLock({ $0.isClosed }) { throw CloudError.directoryClosed }
+        return try await withCheckedContinuation { continuation in
             // Not part of the line of requests, since a look needs no lock.
             queue.async { continuation.resume(returning: self.store.look()) }
-        }
-        try result.get()
-        return store.changesByOthers
+        }.get()
     }
 
     /// The identity of the cloud in the directory, which stays the same when the directory is moved, copied, or
@@ -116,8 +114,8 @@ import class Foundation.Thread
     /// takes to read a small file, and while another process makes the cloud.
     ///
     /// - Returns: The identity.
-    /// - Throws: ``LedgerDirectoryError``.
-    package func identity() throws(LedgerDirectoryError) -> String {
+    /// - Throws: ``CloudError``.
+    package func identity() throws(CloudError) -> String {
         var attempts = lockTimeout.components.seconds * 1000
         while true {
             let found = queue.sync {
@@ -130,19 +128,19 @@ import class Foundation.Thread
                 attempts -= 1
                 if attempts <= 0 { throw tooLate(processID, isClosed: false) }
                 Thread.sleep(forTimeInterval: 0.001)
-            case .failure(let error): throw LedgerDirectoryError(error)
+            case .failure(let error): throw CloudError(ofFiles: error)
             }
         }
     }
 
     /// Compacts the files regardless of their size, and returns when the compaction is done.
-    package func compact() async throws(LedgerDirectoryError) {
+    package func compact() async throws(CloudError) {
         _ = try await wait(for: .compact).get()
     }
 
-    /// Closes the files when all earlier requests have returned; later ones throw `closed`.
+    /// Closes the files when all earlier requests have returned; later ones fail.
     ///
-    /// Requests that wait for another process's lock are tried once more, and throw `closed` if that fails. Once this
+    /// Requests that wait for another process's lock are tried once more, and fail if that fails. Once this
     /// returns, this object no longer accesses the directory.
     public func close() async {
         line.withLock { $0.close() }?.cancel()
@@ -158,7 +156,7 @@ import class Foundation.Thread
 // MARK: - The line
 
 extension LedgerDirectory {
-    private func wait(for kind: LedgerLine.Waiting.Kind) async -> Result<LedgerAnswer, LedgerDirectoryError> {
+    private func wait(for kind: LedgerLine.Waiting.Kind) async -> Result<LedgerAnswer, CloudError> {
         let id = line.withLock { $0.newID() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -169,7 +167,7 @@ extension LedgerDirectory {
                 switch line.withLock({ $0.add(one) }) {
                 case .begin: queue.async { self.serve() }
                 case .wait: break
-                case .closed: one.answer(.failure(.closed))
+                case .closed: one.answer(.failure(.directoryClosed))
                 }
                 // The task was cancelled before the request was added, so `onCancel` did not find it.
                 if Task.isCancelled { leave(id) }
@@ -184,7 +182,7 @@ extension LedgerDirectory {
         guard let (one, holder) = line.withLock({ $0.remove(id) }) else { return }
         let reason = holder.map { " It waited for \(lockHolder($0))." } ?? ""
         let message = "The request was cancelled before its turn; nothing was done.\(reason)"
-        one.answer(.failure(LedgerDirectoryError(.cancelled, message: message)))
+        one.answer(.failure(CloudError(.operationCancelled, message: message)))
     }
 
     private func serve() {
@@ -197,13 +195,13 @@ extension LedgerDirectory {
     ///
     /// A waiting process polls the lock, and might otherwise never find it free.
     private func letsOthersIn() -> Bool {
-        guard line.withLock({ $0.mayYield }), store.isLockWanted else {
+        guard line.withLock({ $0.mayYield }), store.files.isLockWanted else {
             line.withLock { $0.endYielding() }
             return false
         }
         if line.withLock({ $0.countYield() }) { return true }
         // A waiting process tries more often than this, so the one that asked is gone.
-        store.forgetLockWanted()
+        store.files.forgetLockWanted()
         return false
     }
 
@@ -213,32 +211,28 @@ extension LedgerDirectory {
         do {
             switch try store.lock() {
             case .acquired(let lock):
-                if line.withLock({ $0.wasRefused }) { store.forgetLockWanted() }
+                if line.withLock({ $0.wasRefused }) { store.files.forgetLockWanted() }
                 // Taken only while the lock is held, so that a request that left the line before is not
                 // performed.
                 store.serve(line.withLock { $0.takeAll() }, under: lock)
                 return true
             case .held(let processID):
-                store.wantLock()
+                store.files.wantLock()
                 let now = clock.now.monotonic
                 let (late, isClosed) = line.withLock { $0.takeLate(at: now, behind: processID) }
                 for one in late { one.answer(.failure(tooLate(processID, isClosed: isClosed))) }
-                if line.withLock({ $0.keepsServing() }) { pause() }
+                // A blocking `flock` could not be interrupted if the other process is stopped.
+                if line.withLock({ $0.keepsServing() }) { pause(for: line.withLock { $0.nextPause() }) }
                 return false
             }
         } catch {
-            let error = LedgerDirectoryError(error)
+            let error = CloudError(ofFiles: error)
             for one in line.withLock({ $0.takeAll() }) { one.answer(.failure(error)) }
             return true
         }
     }
 
-    /// Tries again after a pause, since a blocking `flock` could not be interrupted if the other process is
-    /// stopped.
-    private func pause() {
-        pause(for: line.withLock { $0.nextPause() })
-    }
-
+    /// Goes on after a pause.
     private func pause(for duration: Duration) {
         let end = clock.now.monotonic + duration
         let pause = Task { [clock] in
@@ -252,11 +246,11 @@ extension LedgerDirectory {
         line.withLock { $0.pause = pause }
     }
 
-    private func tooLate(_ processID: Int?, isClosed: Bool) -> LedgerDirectoryError {
+    private func tooLate(_ processID: Int?, isClosed: Bool) -> CloudError {
         let holder = lockHolder(processID)
         if isClosed {
-            return LedgerDirectoryError(
-                .closed,
+            return CloudError(
+                .badDatabase,
                 message: "The directory was closed while it waited for \(holder)."
             )
         }
@@ -264,16 +258,10 @@ extension LedgerDirectory {
         let message =
             "\"\(path.shortenedForMessage)\" has been locked for more than \(seconds) seconds by \(holder). "
             + "Resume or end that process; the request was not performed."
-        return LedgerDirectoryError(.locked, message: message)
+        return CloudError(.serviceUnavailable, message: message)
     }
 
     private func lockHolder(_ processID: Int?) -> String {
         processID.map { "process \($0)" } ?? "another process"
-    }
-}
-
-extension LedgerDirectoryError {
-    static var closed: LedgerDirectoryError {
-        LedgerDirectoryError(.closed, message: "The directory was closed. Make a new connection.")
     }
 }

@@ -15,7 +15,7 @@ extension LedgerFiles {
     /// the log is replaced.
     ///
     /// - Returns: The identity; `nil` if the directory does not name one yet.
-    /// - Throws: ``FileError``, or ``LedgerDirectoryError`` if the file is damaged.
+    /// - Throws: ``FileError``, or ``CloudError`` if the file is damaged.
     func identity() throws -> String? {
         guard try fileSystem.status(of: identityPath) != nil else { return nil }
         let bytes = try fileSystem.readFile(identityPath, atMost: 1 << 10)
@@ -23,8 +23,8 @@ extension LedgerFiles {
         let text = String(decoding: name, as: UTF8.self)
         guard !text.isEmpty, bytes == Self.contents(identity: text), text.utf8.allSatisfy(Self.isInIdentity)
         else {
-            throw LedgerDirectoryError(
-                .damaged,
+            throw CloudError(
+                .badDatabase,
                 message: "\"\(identityPath.shortenedForMessage)\" does not name the cloud. Restore it from a "
                     + "backup, or write {\"cloud\":\"…\"} with the name that the error of a device shows."
             )
@@ -53,7 +53,7 @@ extension LedgerFiles {
 
     /// Checks that the directory is empty or a cloud's, before anything is written to it.
     ///
-    /// - Throws: ``FileError``, or ``LedgerDirectoryError`` if it is something else.
+    /// - Throws: ``FileError``, or ``CloudError`` if it is something else.
     func checkContents() throws {
         // A link may lead to a directory.
         guard let kind = try fileSystem.status(of: path)?.kind, [.directory, .symbolicLink].contains(kind)
@@ -61,8 +61,8 @@ extension LedgerFiles {
         let names = try fileSystem.contents(ofDirectory: path)
         if names.contains(where: { $0 == Self.identityName || LogFileName($0) != nil }) { return }
         guard let foreign = names.first(where: { !Self.mayBeInNewCloud($0) }) else { return }
-        throw LedgerDirectoryError(
-            .notALedger,
+        throw CloudError(
+            .badDatabase,
             message: "\"\(path.shortenedForMessage)\" is not a cloud: it contains \(foreign.quoted), but no "
                 + "journal of a cloud. Use an empty directory, or that of a cloud."
         )

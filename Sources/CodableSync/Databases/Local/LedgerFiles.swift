@@ -75,7 +75,7 @@ struct LedgerFiles: Sendable {
     ///   - identifier: The identifier for a new ledger.
     ///   - ledger: Makes an empty ledger.
     /// - Returns: The log, the ledger unless it has no identifier yet, and its newest seal.
-    /// - Throws: ``FileError``, ``LogError``, or ``LedgerDirectoryError``.
+    /// - Throws: ``FileError``, ``LogError``, or ``CloudError``.
     func load(
         named identifier: String,
         _ ledger: (String) -> CloudLedger
@@ -134,10 +134,10 @@ struct LedgerFiles: Sendable {
         return text
     }
 
-    private func unreadable(_ position: LogPosition, _ reason: String) -> LedgerDirectoryError {
+    private func unreadable(_ position: LogPosition, _ reason: String) -> CloudError {
         let file = path.appending(path: LogFileName(identifier: position.file).text).shortenedForMessage
-        return LedgerDirectoryError(
-            .damaged,
+        return CloudError(
+            .badDatabase,
             message: "\"\(file)\" has a line at byte \(position.offset) that cannot be read: "
                 + "\(reason.withoutPeriod). \(CloudLedger.adviceToReplace)"
         )

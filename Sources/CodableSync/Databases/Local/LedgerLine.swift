@@ -15,7 +15,7 @@ struct LedgerLine: Sendable {
         var kind: Kind
         /// When the request stops waiting for another process's lock.
         var deadline: Duration
-        var answer: @Sendable (Result<LedgerAnswer, LedgerDirectoryError>) -> Void
+        var answer: @Sendable (Result<LedgerAnswer, CloudError>) -> Void
     }
 
     /// What the caller of a new request must do.

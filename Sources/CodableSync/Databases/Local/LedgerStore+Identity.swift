@@ -12,7 +12,7 @@ extension LedgerStore {
     /// Returns the cloud's identity, and makes the cloud if the directory is empty.
     func identify(isClosed: Bool) throws -> Identification {
         if let identity { return .known(identity) }
-        if isClosed { throw LedgerDirectoryError.closed }
+        if isClosed { throw CloudError.directoryClosed }
         if let onDisk = try files.identity() { return known(onDisk) }
         switch try lock() {
         case .held(let processID): return .waiting(for: processID)
@@ -38,8 +38,8 @@ extension LedgerStore {
         guard let identity else { return }
         guard let onDisk = try files.identity() else { return try files.write(identity: identity) }
         if onDisk == identity { return }
-        throw LedgerDirectoryError(
-            .notALedger,
+        throw CloudError(
+            .badDatabase,
             message: "\"\(files.path.shortenedForMessage)\" is now the cloud \(onDisk.quoted), and this "
                 + "process uses the cloud \(identity.quoted), which was there before. Restart it."
         )

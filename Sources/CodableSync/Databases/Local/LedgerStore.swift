@@ -2,8 +2,7 @@ import Dispatch
 
 /// A directory's ledger in memory, and its files.
 ///
-/// `@unchecked Sendable` is correct because all mutable state is accessed only on `queue`, except for the
-/// count of changes, which has its own lock.
+/// `@unchecked Sendable` is correct because all mutable state is accessed only on `queue`.
 final class LedgerStore: @unchecked Sendable {
     /// The log and ledger as last read.
     private struct Loaded {
@@ -38,7 +37,6 @@ final class LedgerStore: @unchecked Sendable {
     private let queue: DispatchQueue
     private let clock: any SyncClock
     private let compactionQueue = DispatchQueue(label: "CodableSync.LedgerCompaction")
-    private let othersChanges = Locked(0)
 
     private var loaded: Loaded?
     /// The cloud's identity, once it was asked for.
@@ -50,6 +48,8 @@ final class LedgerStore: @unchecked Sendable {
     private var isJournalDoubtful = false
     /// The newest journal when this process last read, wrote or checked it.
     private var seen = Seen.never
+    /// How many changes by other processes were found.
+    private var othersChanges = 0
     private var compacts = false
     private var snapshot: Snapshot?
     /// Callers of `close` that wait until a compaction has ended.
@@ -77,9 +77,6 @@ final class LedgerStore: @unchecked Sendable {
         self.clock = clock
     }
 
-    /// How many changes by other processes were found.
-    var changesByOthers: Int { othersChanges.withLock { $0 } }
-
     /// Closes the files, once a running compaction has ended.
     func close(then done: @escaping @Sendable () -> Void) {
         if compacts {
@@ -97,22 +94,15 @@ final class LedgerStore: @unchecked Sendable {
         return try files.lock()
     }
 
-    /// Asks the process that holds the lock for a turn.
-    func wantLock() { files.wantLock() }
-
-    /// Whether a process has asked for a turn and has not had it yet.
-    var isLockWanted: Bool { files.isLockWanted }
-
-    /// Withdraws the request for a turn: it was granted, or the process that made it is gone.
-    func forgetLockWanted() { files.forgetLockWanted() }
-
     /// Checks names and sizes only, so that it does not block other processes.
-    func look() -> Result<Void, LedgerDirectoryError> {
+    ///
+    /// - Returns: How many changes by other processes were found so far.
+    func look() -> Result<Int, CloudError> {
         do {
             note(try files.newestJournal())
-            return .success(())
+            return .success(othersChanges)
         } catch {
-            return .failure(LedgerDirectoryError(error))
+            return .failure(CloudError(ofFiles: error))
         }
     }
 
@@ -127,14 +117,14 @@ final class LedgerStore: @unchecked Sendable {
             }
         } catch {
             lock.release()
-            let error = LedgerDirectoryError(error)
+            let error = CloudError(ofFiles: error)
             for one in waiting { one.answer(.failure(error)) }
         }
     }
 
     /// Counts a change by others since the last check.
     private func note(_ journal: LogStamp?) {
-        if seen != .never, seen != .journal(journal) { othersChanges.withLock { $0 += 1 } }
+        if seen != .never, seen != .journal(journal) { othersChanges += 1 }
         seen = .journal(journal)
     }
 
@@ -186,7 +176,8 @@ final class LedgerStore: @unchecked Sendable {
             log.close()
             guard let error = error as? FileError, !error.isOutOfSpace else { throw error }
             isJournalDoubtful = true
-            throw LedgerDirectoryError(.outcomeUnknown, message: error.message)
+            // Sending the request again shows whether it was performed.
+            throw CloudError(.serverResponseLost, message: error.message)
         }
     }
 
@@ -217,7 +208,7 @@ final class LedgerStore: @unchecked Sendable {
     /// The ledger's own identifier; an empty directory becomes a ledger.
     func ledgerIdentifier() throws -> String {
         try catchUp()
-        guard let loaded else { throw LedgerDirectoryError.closed }
+        guard let loaded else { throw CloudError.directoryClosed }
         // A new ledger is this process's own change.
         seen = .journal(loaded.log.newestJournal)
         return loaded.ledger.identifier
@@ -278,7 +269,7 @@ extension LedgerStore {
         } catch {
             // The ledger is still valid; the next attempt is made when the log has doubled in size.
             nextCompaction = loaded.log.byteCount * 2
-            finish(waiting, .failure(LedgerDirectoryError(error)))
+            finish(waiting, .failure(CloudError(ofFiles: error)))
         }
     }
 
@@ -302,7 +293,7 @@ extension LedgerStore {
             case .held where closing.isEmpty:
                 return installLater()
             case .held:
-                finish(snapshot.waiting, .failure(.closed))
+                finish(snapshot.waiting, .failure(.directoryClosed))
             case .acquired(let lock):
                 defer { lock.release() }
                 try snapshot.log.finishCompaction(compacted)
@@ -311,7 +302,7 @@ extension LedgerStore {
             }
         } catch {
             nextCompaction = snapshot.log.byteCount * 2
-            finish(snapshot.waiting, .failure(LedgerDirectoryError(error)))
+            finish(snapshot.waiting, .failure(CloudError(ofFiles: error)))
         }
         self.snapshot = nil
         compacts = false
@@ -339,7 +330,7 @@ extension LedgerStore {
 
     private func finish(
         _ waiting: [LedgerLine.Waiting],
-        _ result: Result<LedgerAnswer, LedgerDirectoryError>
+        _ result: Result<LedgerAnswer, CloudError>
     ) {
         for one in waiting { one.answer(result) }
     }

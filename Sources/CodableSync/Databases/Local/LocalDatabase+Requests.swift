@@ -20,34 +20,9 @@ extension LocalDatabase {
     public func response(
         to operation: LedgerRequest.Operation
     ) async throws(CloudError) -> LedgerResponse {
-        let response: LedgerResponse
-        do throws(LedgerDirectoryError) {
-            let request = LedgerRequest(user: user, operation: operation)
-            response = try await ledger.perform(request, at: clock.now.wall).response
-        } catch {
-            throw CloudError(error)
-        }
+        let request = LedgerRequest(user: user, operation: operation)
+        let response = try await ledger.perform(request, at: clock.now.wall).response
         if case .failure(let error) = response { throw error }
         return response
-    }
-}
-
-extension CloudError {
-    /// Converts an error of the directory.
-    init(_ error: LedgerDirectoryError) {
-        let code: Code =
-            switch error.code {
-            // Every request would fail until a person has repaired the files.
-            case .damaged, .notALedger, .tooOld, .closed: .badDatabase
-            case .tooNew: .incompatibleVersion
-            // Only the user can free space.
-            case .outOfSpace: .quotaExceeded
-            // A volume that is missing or locked may become available again.
-            case .unreachable, .locked: .serviceUnavailable
-            case .cancelled: .operationCancelled
-            // Sending the request again shows whether it was performed.
-            case .outcomeUnknown: .serverResponseLost
-            }
-        self.init(code, message: error.message)
     }
 }

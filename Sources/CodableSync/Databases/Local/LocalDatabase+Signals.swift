@@ -11,12 +11,14 @@ extension LocalDatabase {
 }
 
 extension LocalDatabase: SignalTracking {
-    package var areSignalsTaken: Bool { !listeners.isLookDue(at: clock.now.monotonic) && listeners.isTaken }
+    package var areSignalsTaken: Bool {
+        !listeners.isLookDue(at: clock.now.monotonic) && listeners.hub.now.isTaken
+    }
 
     package func waitUntilSignalsAreTaken() async {
         while !areSignalsTaken, !Task.isCancelled {
             await listeners.waitUntilLooked(at: clock.now.monotonic)
-            await listeners.waitUntilTaken()
+            await listeners.hub.wait { $0.isTaken }
         }
     }
 }
@@ -145,9 +147,4 @@ final class LocalListeners: Sendable {
             if !isDue { continuation.resume() }
         }
     }
-
-    /// Whether all listeners have received and processed all signals.
-    var isTaken: Bool { hub.now.isTaken }
-
-    func waitUntilTaken() async { await hub.wait { $0.isTaken } }
 }

@@ -120,13 +120,7 @@ public final class LocalDatabase: CloudDatabase {
     ///
     /// The first access reads the disk. It makes a new cloud if the directory is empty or missing.
     public var identifier: String {
-        get throws {
-            do throws(LedgerDirectoryError) {
-                return try ledger.identity()
-            } catch {
-                throw CloudError(error)
-            }
-        }
+        get throws { try ledger.identity() }
     }
 
     /// The private database.

@@ -2,8 +2,8 @@
 package enum LogTail: Hashable, Sendable {
     /// There were no changes.
     case unchanged
-    /// Other processes appended this many lines, which were visited.
-    case appended(lines: Int)
+    /// Other processes appended lines, which were visited.
+    case appended
     /// Other processes switched to other files, so the log must be opened again.
     case superseded
 }
@@ -30,11 +30,6 @@ extension JSONLog {
         }
     }
 
-    /// Stores the end of the journal, which identifies its history.
-    func noteTail() throws {
-        try writer.withLock { try $0.noteTail() }
-    }
-
     /// Visits lines that others appended to a shared log; the caller must hold the lock for writing.
     ///
     /// An incomplete write of a killed process is cut off.
@@ -43,21 +38,15 @@ extension JSONLog {
     ) throws -> LogTail {
         try writer.withLock { writer in
             try checkOpen()
-            switch try writer.glance() {
-            case .same: return .unchanged
-            case .replaced: return .superseded
-            case .longer: return try writer.takeAppended(visit)
-            }
+            let tail = try writer.glance()
+            return tail == .appended ? try writer.takeAppended(visit) : tail
         }
     }
 }
 
 extension LogWriter {
-    fileprivate enum Glance {
-        case same, longer, replaced
-    }
-
-    fileprivate func glance() throws -> Glance {
+    /// What others have done, without reading what they appended.
+    fileprivate func glance() throws -> LogTail {
         guard !needsNewJournal,
             let status = try place.fileSystem.status(of: place.path(active.name)),
             status.identity == active.file.identity, status.size >= active.size,
@@ -65,11 +54,12 @@ extension LogWriter {
                 try place.fileSystem.status(of: place.path(LogFileName(.journal, number)))
             }) == nil,
             try isTailUnchanged()
-        else { return .replaced }
-        return status.size == active.size ? .same : .longer
+        else { return .superseded }
+        return status.size == active.size ? .unchanged : .appended
     }
 
-    fileprivate mutating func noteTail() throws {
+    /// Stores the end of the journal, which identifies its history.
+    mutating func noteTail() throws {
         let count = min(64, active.size)
         active.tail = try active.file.read(at: active.size - count, count: Int(count))
     }
@@ -87,11 +77,7 @@ extension LogWriter {
         if let damage = scan.damages.first(where: { $0.offset < scan.end || !$0.reason.isOfTornWrite }) {
             throw LogError.damaged(path: active.file.path, damage)
         }
-        var lines = 0
-        try LogScan.visit(scan.committed, of: active.file, active.name) { line, position in
-            lines += 1
-            try visit(line, position)
-        }
+        try LogScan.visit(scan.committed, of: active.file, active.name, visit)
         if scan.size > scan.end { try active.file.truncate(to: scan.end) }
         guard scan.end > active.size else { return .unchanged }
         active.extend(to: scan.end)
@@ -99,6 +85,6 @@ extension LogWriter {
         // The process that wrote these lines may have been killed before the flush, and what is read from
         // them must last.
         try active.file.flush()
-        return .appended(lines: lines)
+        return .appended
     }
 }

@@ -53,12 +53,6 @@ package final class JSONLog: Sendable {
         }
     }
 
-    /// The number of the current journal, which increases with each compaction.
-    package var generation: UInt32 { writer.withLock { $0.active.name.number } }
-
-    /// The random number that identifies the files of this log.
-    package var identifier: UInt64 { place.identity.withLock { $0.log } }
-
     /// Sets the label of new files.
     ///
     /// - Parameter label: One JSON value on one line.
@@ -79,24 +73,10 @@ package final class JSONLog: Sendable {
     /// - Throws: ``FileError``, ``LogError/replaced(path:)``, or ``LogError/closed(path:)``.
     @discardableResult
     package func commit(_ group: LogGroup, flush: Bool) throws -> [LogPosition] {
-        try commit([group], flush: flush)
-    }
-
-    /// Writes groups of lines with one system call.
-    ///
-    /// After an error, nothing of any group is committed. After a crash, the first groups may be present,
-    /// each of them complete.
-    ///
-    /// - Parameters:
-    ///   - groups: The groups; empty ones write nothing.
-    ///   - flush: Whether the lines must survive a power loss.
-    /// - Returns: The positions of the lines, one group after another.
-    /// - Throws: As for a single group.
-    package func commit(_ groups: [LogGroup], flush: Bool) throws -> [LogPosition] {
         try writer.withLock { writer in
             try checkOpen()
             try beginJournalIfNeeded(&writer)
-            return try writer.commit(groups, flush: flush)
+            return try writer.commit(group, flush: flush)
         }
     }
 

@@ -229,7 +229,7 @@ extension LogReading {
         // The process that wrote these files may have been killed before a flush, and what is read from them
         // must last.
         try log.flushAsFound()
-        if isShared { try log.noteTail() }
+        if isShared { try log.writer.withLock { try $0.noteTail() } }
         return (log, recovery)
     }
 

@@ -12,44 +12,36 @@ struct LogWriter: Sendable {
     /// Whether there are commits that were not flushed.
     var isUnflushed = false
 
-    /// Writes groups with one call; after a crash, each is complete or absent, and damage to one does not
-    /// affect others.
-    mutating func commit(_ groups: [LogGroup], flush: Bool) throws -> [LogPosition] {
+    /// Writes a group with one call; after a crash it is complete or absent, and damage to it does not affect others.
+    mutating func commit(_ group: LogGroup, flush: Bool) throws -> [LogPosition] {
         try checkStillThere()
-        var bytes: [UInt8] = []
-        var positions: [LogPosition] = []
-        for group in groups where !group.isEmpty {
-            positions += group.positions(in: active.name.identifier, at: active.size + UInt64(bytes.count))
-            bytes += group.bytes
-            bytes += LogMarks.commit(group.commitMark)
+        guard !group.isEmpty else {
+            if flush { try flushRest() }
+            return []
         }
-        guard !bytes.isEmpty || isUnflushed else { return [] }
-        if !bytes.isEmpty {
-            do {
-                try active.file.append(bytes)
-            } catch {
-                takeBack(isDoubtful: false)
-                throw error
-            }
+        let bytes = group.bytes + LogMarks.commit(group.commitMark)
+        do {
+            try active.file.append(bytes)
+        } catch {
+            takeBack(isDoubtful: false)
+            throw error
         }
-        try self.flush(if: flush)
-        if !bytes.isEmpty {
-            active.extend(to: active.size + UInt64(bytes.count))
-            active.note(bytes)
-        }
+        if flush { try self.flush() }
         isUnflushed = !flush
+        let positions = group.positions(in: active.name.identifier, at: active.size)
+        active.extend(to: active.size + UInt64(bytes.count))
+        active.note(bytes)
         return positions
     }
 
     /// Flushes commits that were not flushed.
     mutating func flushRest() throws {
         guard isUnflushed else { return }
-        try flush(if: true)
+        try flush()
         isUnflushed = false
     }
 
-    private mutating func flush(if isWanted: Bool) throws {
-        guard isWanted else { return }
+    private mutating func flush() throws {
         do {
             try active.file.flush()
         } catch {
