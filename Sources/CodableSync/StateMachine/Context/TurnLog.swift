@@ -31,6 +31,8 @@ extension SyncContext {
     }
 
     mutating func park(_ key: RecordKey, _ reason: ParkReason) {
+        // An event must not say what the disk has refused.
+        if state.isFrozen { return }
         state.park(key, reason)
         emit(.parked(recordName: key.recordName, reason))
         note(.parked, key.recordName, reason.message)
