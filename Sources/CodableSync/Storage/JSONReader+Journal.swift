@@ -2,7 +2,7 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// Reading the parts of journal entries; unknown members from a later minor version are skipped.
+/// Reading the parts of rows; unknown members from a later minor version are skipped.
 extension JSONReader {
     mutating func array<Value>(of value: (inout JSONReader) throws -> Value) throws -> [Value] {
         var values: [Value] = []

@@ -3,7 +3,7 @@ import RecordCoding
 import struct Foundation.Data
 import struct Foundation.Date
 
-/// Writing the parts of journal entries for ``JournalLine``.
+/// Writing the parts of rows for ``JournalLine``.
 extension JSONWriter {
     mutating func array<Element>(
         _ elements: [Element],

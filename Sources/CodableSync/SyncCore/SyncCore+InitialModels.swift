@@ -40,7 +40,7 @@ extension SyncCore {
         guard forEachUser || place.isFirstUsers else { return .ofAnotherUser }
         let queued = machine.state.summary.initialModels(of: ExactName(model.recordType))
         if let queued, queued.last == nil {
-            // The last part may be of a call whose entries are not stored yet.
+            // The last part may be of a call that is not stored yet.
             try await call(ticket) { .enqueue($0, []) }
             return .complete
         }

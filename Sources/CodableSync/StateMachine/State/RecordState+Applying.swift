@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-// How journal entries change one record.
+// What changes do to one record.
 
 extension RecordState {
     /// Replaces the stored copy of the known version, since the former copy may be unreadable.
