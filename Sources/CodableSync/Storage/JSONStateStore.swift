@@ -66,7 +66,7 @@ package final class JSONStateStore: Sendable {
     ///   - batch: The rows and contents.
     ///   - state: The state that the rows give with those before them.
     /// - Throws: ``JournalFailure``; nothing is stored then.
-    func append(_ batch: JournalBatch, leaving state: SyncState) throws {
+    func append(_ batch: JournalBatch, leaving state: SyncState) throws(JournalFailure) {
         do {
             let last = batch.contents.keys.max() ?? ContentHandle(0)
             guard last.number < ContentHandle.limit else {
@@ -89,15 +89,8 @@ package final class JSONStateStore: Sendable {
                 }
                 stored = StoredState(state: state, lastHandle: max(stored.lastHandle, last.number))
             }
-        } catch let failure as JournalFailure {
-            throw failure
-        } catch let error as FileError {
-            throw error.isOutOfSpace
-                ? JournalFailure.storageFull(error.message) : JournalFailure.unreadable(error.message)
-        } catch let error as LogError {
-            throw JournalFailure.unreadable(error.message(.state))
         } catch {
-            throw JournalFailure.unreadable("\(error)")
+            throw JournalFailure(error)
         }
     }
 
@@ -201,6 +194,19 @@ package final class JSONStateStore: Sendable {
         // process would then never finish one.
         compactionQueue.sync {}
         log.close()
+    }
+}
+
+extension JournalFailure {
+    /// Creates a failure from what the files throw.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as JournalFailure: self = failure
+        case let error as FileError where error.isOutOfSpace: self = .storageFull(error.message)
+        case let error as FileError: self = .unreadable(error.message)
+        case let error as LogError: self = .unreadable(error.message(.state))
+        default: self = .unreadable("\(error)")
+        }
     }
 }
 

@@ -1,25 +1,26 @@
-/// Tracks an engine's tasks and its sleep, and ends them when the engine is closed or released.
+/// Tracks an engine's work and its sleep, and ends them when the engine is closed or released.
 final class CoreResources: Sendable {
+    struct Work: Sendable {
+        let task: Task<Void, Never>
+        /// The request that the work makes, if any.
+        var request: RequestID?
+        /// Whether it continues as long as the engine lives, such as listening to signals.
+        var isEndless = false
+        /// Until when it sleeps, if it does.
+        var instant: Duration?
+    }
+
     struct State {
-        var tasks: [UInt64: Task<Void, Never>] = [:]
-        /// The tasks of requests, by request.
-        var requests: [RequestID: UInt64] = [:]
-        /// The sleep until the next instant at which the machine has something to do.
-        var sleep: (id: UInt64, instant: Duration, task: Task<Void, Never>)?
-        /// The number of sleeps that have ended and whose work is not done.
-        var waking = 0
+        var works: [UInt64: Work] = [:]
         var lastID: UInt64 = 0
         var isEnded = false
         /// Whether the app has released the engine.
         var isReleased = false
         var files: OpenFiles?
-        /// Work that continues as long as the engine lives, such as listening to signals.
-        var endless: Set<UInt64> = []
         /// The number of requests that a test holds.
         var held = 0
         /// Called when work ends or pauses because a test holds it.
         var tellRest: (@Sendable () async -> Void)?
-
     }
 
     let state = Locked(State())
@@ -32,10 +33,10 @@ final class CoreResources: Sendable {
     /// Whether no work is running, apart from what a test holds, and no sleep is over.
     func isAtRest(at now: Duration) -> Bool {
         state.withLock { state in
-            guard state.tasks.count - state.endless.count <= state.held, state.waking == 0 else {
-                return false
+            let running = state.works.values.filter { work in
+                !work.isEndless && work.instant.map { $0 <= now } ?? true
             }
-            return state.sleep.map { $0.instant > now } ?? true
+            return running.count <= state.held
         }
     }
 
@@ -66,6 +67,8 @@ final class CoreResources: Sendable {
         if isReleased { files?.beginRelease() }
     }
 
+    // MARK: Running
+
     /// Runs work that is cancelled when the engine ends.
     ///
     /// - Parameters:
@@ -78,28 +81,56 @@ final class CoreResources: Sendable {
         _ work: @escaping @Sendable () async -> Void
     ) {
         state.withLock { state in
-            guard !state.isEnded else { return }
-            state.lastID += 1
-            let id = state.lastID
-            if let request { state.requests[request] = id }
-            if isEndless { state.endless.insert(id) }
-            let tell = { @Sendable [weak self] isHeld in
-                guard let self else { return }
-                hold(isHeld)
-            }
-            state.tasks[id] = Task { [weak self] in
-                await HeldWork.run(telling: tell, work)
-                await self?.forget(id, request)?()
+            state.begin { id in
+                let tell = { @Sendable [weak self] isHeld in
+                    guard let self else { return }
+                    hold(isHeld)
+                }
+                let task = Task { [weak self] in
+                    await HeldWork.run(telling: tell, work)
+                    await self?.forget(id)?()
+                }
+                return Work(task: task, request: request, isEndless: isEndless)
             }
         }
     }
 
-    /// - Returns: The callback to call, if any.
-    private func forget(_ id: UInt64, _ request: RequestID?) -> (@Sendable () async -> Void)? {
+    /// Runs work at an instant, instead of the work that was to run at another.
+    func sleep(
+        until instant: Duration,
+        on clock: any SyncClock,
+        _ work: @escaping @Sendable () async -> Void
+    ) {
+        endSleep()
         state.withLock { state in
-            state.tasks[id] = nil
-            state.endless.remove(id)
-            if let request { state.requests[request] = nil }
+            state.begin { id in
+                let task = Task { [weak self] in
+                    do {
+                        try await clock.sleep(until: instant)
+                    } catch {
+                        return  // Cancelled: somebody needs it no more.
+                    }
+                    guard self?.wake(id) == true else { return }
+                    await work()
+                    await self?.forget(id)?()
+                }
+                return Work(task: task, instant: instant)
+            }
+        }
+    }
+
+    /// Notes that a sleep is over; returns `false` if it was replaced or cancelled in the meantime.
+    private func wake(_ id: UInt64) -> Bool {
+        state.withLock { state in
+            state.works[id]?.instant = nil
+            return state.works[id] != nil
+        }
+    }
+
+    /// - Returns: The callback to call, if any.
+    private func forget(_ id: UInt64) -> (@Sendable () async -> Void)? {
+        state.withLock { state in
+            state.works[id] = nil
             return state.tellRest
         }
     }
@@ -113,88 +144,49 @@ final class CoreResources: Sendable {
         if isHeld, let tellRest { Task { await tellRest() } }
     }
 
+    // MARK: Ending
+
     /// Cancels a request whose response is no longer needed.
     func cancel(_ request: RequestID) {
         state.withLock { state in
-            state.requests.removeValue(forKey: request).flatMap { state.tasks[$0] }
+            let work = state.works.first { $0.value.request == request }
+            if let work { state.works[work.key]?.request = nil }
+            return work?.value.task
         }?.cancel()
     }
 
     /// Cancels a former user's requests and sleep.
     func endRequests() {
         let tasks = state.withLock { state in
-            let tasks = state.requests.values.sorted().compactMap { state.tasks[$0] }
-            defer {
-                state.requests = [:]
-                state.sleep = nil
-            }
-            return tasks + [state.sleep?.task].compactMap { $0 }
+            let requests = state.works.filter { $0.value.request != nil }.sorted { $0.key < $1.key }
+            for request in requests { state.works[request.key]?.request = nil }
+            return requests.map(\.value.task)
         }
         for task in tasks { task.cancel() }
-    }
-
-    /// Runs work at an instant, instead of the work that was to run at another.
-    func sleep(
-        until instant: Duration,
-        on clock: any SyncClock,
-        _ work: @escaping @Sendable () async -> Void
-    ) {
-        state.withLock { state in
-            state.sleep?.task.cancel()
-            state.sleep = nil
-            guard !state.isEnded else { return }
-            state.lastID += 1
-            let id = state.lastID
-            let task = Task { [weak self] in
-                do {
-                    try await clock.sleep(until: instant)
-                } catch {
-                    return  // Cancelled: somebody needs it no more.
-                }
-                guard self?.beginWaking(id) == true else { return }
-                await work()
-                await self?.endWaking()?()
-            }
-            state.sleep = (id, instant, task)
-        }
-    }
-
-    /// Notes that a sleep is over; returns `false` if it was replaced or cancelled in the meantime.
-    private func beginWaking(_ id: UInt64) -> Bool {
-        state.withLock { state in
-            guard state.sleep?.id == id else { return false }
-            state.sleep = nil
-            state.waking += 1
-            return true
-        }
-    }
-
-    /// - Returns: The callback to call, if any.
-    private func endWaking() -> (@Sendable () async -> Void)? {
-        state.withLock { state in
-            state.waking -= 1
-            return state.tellRest
-        }
+        endSleep()
     }
 
     func endSleep() {
         state.withLock { state in
-            defer { state.sleep = nil }
-            return state.sleep
+            state.works.first { $0.value.instant != nil }.flatMap { state.works.removeValue(forKey: $0.key) }
         }?.task.cancel()
     }
 
     func endAll() {
-        let tasks = state.withLock { state in
+        let works = state.withLock { state in
             state.isEnded = true
-            defer {
-                state.tasks = [:]
-                state.requests = [:]
-                state.sleep = nil
-            }
-            return state.tasks.sorted { $0.key < $1.key }.map(\.value) + [state.sleep?.task].compactMap { $0 }
+            defer { state.works = [:] }
+            return state.works.sorted { $0.key < $1.key }
         }
-        for task in tasks { task.cancel() }
+        for work in works { work.value.task.cancel() }
         end()
+    }
+}
+
+extension CoreResources.State {
+    fileprivate mutating func begin(_ make: (UInt64) -> CoreResources.Work) {
+        guard !isEnded else { return }
+        lastID += 1
+        works[lastID] = make(lastID)
     }
 }

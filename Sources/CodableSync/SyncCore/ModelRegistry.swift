@@ -13,80 +13,63 @@ final class ModelRegistry: Sendable {
         case directory(String)
     }
 
-    private struct Entry {
-        var model: ObjectIdentifier
-        var engines: Int
-        var name: String
+    private struct Engine {
+        let model: any RecordCodable.Type
+        let places: [Place]
+        let subscription: Subscription
+        var needsSubscription = true
+        /// Kept alive, so that no other object gets its identity.
+        let database: any CloudDatabase
     }
 
-    /// An engine's entries, which are removed when this object is released.
-    final class Registration: Sendable {
-        private let end: @Sendable () -> Void
-        private let subscription: Subscriptions.Place
-        private let isSubscriber = Locked(true)
+    /// The subscription to a zone of a cloud, which engines share; in memory, each database is another device, as in
+    /// tests.
+    private struct Subscription: Equatable {
+        var cloud: String
+        var scope: DatabaseScope
+        var zone: ZoneID
+        var device: ObjectIdentifier?
+    }
 
-        fileprivate init(_ subscription: Subscriptions.Place, end: @escaping @Sendable () -> Void) {
-            self.end = end
-            self.subscription = subscription
-            Subscriptions.shared.enter(subscription)
+    /// An engine's entry, which is removed when this object is released.
+    final class Registration: Sendable {
+        private let id: UInt64
+        private let registry: ModelRegistry
+
+        fileprivate init(_ id: UInt64, in registry: ModelRegistry) {
+            self.id = id
+            self.registry = registry
         }
 
         /// Needs the zone's subscription again.
         func subscribe() {
-            let isNew = isSubscriber.withLock { isSubscriber in
-                defer { isSubscriber = true }
-                return !isSubscriber
-            }
-            if isNew { Subscriptions.shared.enter(subscription) }
+            registry.state.withLock { $0.engines[id]?.needsSubscription = true }
         }
 
         /// No longer needs the zone's subscription.
         ///
         /// - Returns: Whether no other engine of this process needs it.
         func unsubscribe() -> Bool {
-            let isNew = isSubscriber.withLock { isSubscriber in
-                defer { isSubscriber = false }
-                return isSubscriber
-            }
-            if isNew { Subscriptions.shared.leave(subscription) }
-            return !Subscriptions.shared.isNeeded(subscription)
-        }
-
-        deinit {
-            _ = unsubscribe()
-            end()
-        }
-    }
-
-    /// Counts the engines that need a zone's subscription, which they share.
-    final class Subscriptions: Sendable {
-        /// A zone of a cloud; in memory, each database is another device, as in tests.
-        struct Place: Hashable, Sendable {
-            var cloud: String
-            var scope: DatabaseScope
-            var zone: ZoneID
-            var device: ObjectIdentifier?
-        }
-
-        static let shared = Subscriptions()
-
-        private let counts = Locked<[Place: Int]>([:])
-
-        func enter(_ place: Place) { counts.withLock { $0[place, default: 0] += 1 } }
-
-        func leave(_ place: Place) {
-            counts.withLock { counts in
-                guard let count = counts[place] else { return }
-                counts[place] = count > 1 ? count - 1 : nil
+            registry.state.withLock { state in
+                state.engines[id]?.needsSubscription = false
+                guard let subscription = state.engines[id]?.subscription else { return true }
+                return !state.engines.values.contains {
+                    $0.needsSubscription && $0.subscription == subscription
+                }
             }
         }
 
-        func isNeeded(_ place: Place) -> Bool { counts.withLock { $0[place] != nil } }
+        deinit { _ = registry.state.withLock { $0.engines.removeValue(forKey: id) } }
     }
 
     static let shared = ModelRegistry()
 
-    private let entries = Locked<[Place: Entry]>([:])
+    private struct State {
+        var engines: [UInt64: Engine] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let state = Locked(State())
 
     /// Registers an engine.
     ///
@@ -96,7 +79,7 @@ final class ModelRegistry: Sendable {
     ///   - database: Its database; one that is not an object is shared with no other engine.
     ///   - cloud: The database's identifier.
     ///   - directory: Its state directory, if other engines can use that directory.
-    /// - Returns: An object that keeps the entries as long as it lives.
+    /// - Returns: An object that keeps the entry as long as it lives.
     /// - Throws: ``SyncError/Code-swift.enum/configuration`` if a different model is registered there.
     func enter(
         _ model: any RecordCodable.Type,
@@ -106,35 +89,32 @@ final class ModelRegistry: Sendable {
         storingAt directory: String? = nil
     ) throws -> Registration {
         var places: [Place] = []
-        var subscription = Subscriptions.Place(cloud: cloud, scope: database.scope, zone: zone)
+        var subscription = Subscription(cloud: cloud, scope: database.scope, zone: zone)
         if type(of: database) is AnyClass {
             let object = ObjectIdentifier(database as AnyObject)
             if database.isInMemory { subscription.device = object }
             places.append(.zone(of: object, zone: zone, recordType: model.recordType))
         }
         if let directory { places.append(.directory(directory)) }
-        let entered = places
-        let name = String(reflecting: model)
-        let met = entries.withLock { entries -> (place: Place, other: String)? in
-            for place in entered {
-                guard let entry = entries[place], entry.model != ObjectIdentifier(model) else { continue }
-                return (place, entry.name)
+        let engine = Engine(model: model, places: places, subscription: subscription, database: database)
+        return try state.withLock { state in
+            for place in places {
+                let other = state.engines.values.first { $0.model != model && $0.places.contains(place) }
+                if let other { throw Self.clash(at: place, of: other.model, and: model) }
             }
-            for place in entered {
-                entries[place, default: Entry(model: ObjectIdentifier(model), engines: 0, name: name)]
-                    .engines += 1
-            }
-            return nil
-        }
-        if let met { throw Self.clash(at: met.place, of: met.other, and: name) }
-        // The entry keeps the database alive, so that no other object gets its identity.
-        return Registration(subscription) { [self, database] in
-            withExtendedLifetime(database) { for place in entered { leave(place) } }
+            state.lastID += 1
+            state.engines[state.lastID] = engine
+            return Registration(state.lastID, in: self)
         }
     }
 
-    private static func clash(at place: Place, of other: String, and name: String) -> SyncError {
-        switch place {
+    private static func clash(
+        at place: Place,
+        of other: any RecordCodable.Type,
+        and model: any RecordCodable.Type
+    ) -> SyncError {
+        let (other, name) = (String(reflecting: other), String(reflecting: model))
+        return switch place {
         case .zone(_, let zone, let recordType):
             .configuration(
                 "\(other) and \(name) both have the record type \"\(recordType)\" in the zone "
@@ -145,13 +125,6 @@ final class ModelRegistry: Sendable {
                 "\(other) and \(name) both keep their state in \"\(path.shortenedForMessage)\". Give one of them "
                     + "another zoneName, or another directory."
             )
-        }
-    }
-
-    private func leave(_ place: Place) {
-        entries.withLock { entries in
-            guard let count = entries[place]?.engines else { return }
-            if count > 1 { entries[place]?.engines = count - 1 } else { entries[place] = nil }
         }
     }
 }

@@ -47,13 +47,13 @@ final class OpenFiles: Sendable {
 
     /// Writes a batch without blocking the core.
     ///
-    /// - Returns: Why the batch could not be stored; `nil` if it is stored.
-    func write(_ batch: JournalBatch, leaving state: SyncState) async -> JournalFailure? {
-        await withCheckedContinuation { continuation in
-            writingQueue.async { [self] in
-                continuation.resume(returning: writeBlocking(batch, leaving: state))
-            }
-        }
+    /// - Parameter end: Gets why the batch could not be stored; `nil` if it is stored.
+    func write(
+        _ batch: JournalBatch,
+        leaving state: SyncState,
+        then end: @escaping @Sendable (JournalFailure?) -> Void
+    ) {
+        writingQueue.async { [self] in end(writeBlocking(batch, leaving: state)) }
     }
 
     /// Writes a batch on the calling thread.
@@ -64,7 +64,7 @@ final class OpenFiles: Sendable {
             try store.append(batch, leaving: state)
             return nil
         } catch {
-            return error as? JournalFailure ?? .unreadable("\(error)")
+            return error
         }
     }
 
@@ -88,8 +88,10 @@ final class OpenFiles: Sendable {
 
     /// The number of contents that are read before other reads get their turn.
     static var readingPart: Int { 250 }
+    /// The number of contents that are read on the calling thread, since a switch of threads takes longer.
+    private static var fewContents: Int { 4 }
 
-    /// Reads contents, including those that are not stored yet, on a queue for reading.
+    /// Reads contents, including those that are not stored yet; more than a few on a queue for reading.
     ///
     /// - Throws: The reason why the files cannot be read; `CancellationError` if the task is cancelled.
     func load(_ handles: [ContentHandle]) async throws -> StoredContents {
@@ -99,15 +101,17 @@ final class OpenFiles: Sendable {
         for start in stride(from: 0, to: stored.count, by: Self.readingPart) {
             try Task.checkCancellation()
             let part = Array(stored[start..<min(start + Self.readingPart, stored.count)])
-            let loaded = try await withCheckedThrowingContinuation { continuation in
-                readingQueue.async { [self] in
-                    continuation.resume(with: Result { try loadBlocking(part) })
-                }
-            }
+            let loaded = try await part.count > Self.fewContents ? loadOnQueue(part) : loadBlocking(part)
             contents.records.merge(loaded.records) { $1 }
             contents.unreadable.merge(loaded.unreadable) { $1 }
         }
         return contents
+    }
+
+    private func loadOnQueue(_ part: [ContentHandle]) async throws -> StoredContents {
+        try await withCheckedThrowingContinuation { continuation in
+            readingQueue.async { [self] in continuation.resume(with: Result { try loadBlocking(part) }) }
+        }
     }
 
     /// Reads contents on the calling thread.

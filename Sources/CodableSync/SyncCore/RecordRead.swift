@@ -75,35 +75,15 @@ struct RecordRead<Value: Sendable>: Sendable {
     /// Whether contents were not found.
     var hasLost: Bool { replaced.contains { entries[$0].decoded?.isLost == true } }
 
-    /// Decodes what must be decoded, in parts; the next part is read meanwhile.
+    /// Decodes what must be decoded.
     mutating func decode(
         from files: OpenFiles,
         _ model: any SyncedModel,
         _ decode: SyncCore.Decode<Value>
     ) async throws {
         rounds += 1
-        var part = part(from: 0)
-        var contents = try await files.load(handles(part))
-        while !part.isEmpty {
-            let next = self.part(from: part.endIndex)
-            let nextHandles = handles(next)
-            async let following = files.load(nextHandles)
-            for index in part {
-                entries[index].decoded = entries[index].shown?.decoded(from: contents, model, decode)
-            }
-            contents = try await following
-            part = next
-        }
-    }
-
-    private func part(from start: Int) -> ArraySlice<Int> {
-        replaced[start..<min(start + OpenFiles.readingPart, replaced.count)]
-    }
-
-    private func handles(_ part: ArraySlice<Int>) -> [ContentHandle] {
-        part.flatMap { index in
-            [entries[index].shown?.shown, entries[index].shown?.base].compactMap { $0 }
-        }
+        let decoded = try await files.decode(replaced.compactMap { entries[$0].shown }, model, decode)
+        for (index, one) in zip(replaced, decoded) { entries[index].decoded = one }
     }
 
     // MARK: The result
@@ -145,8 +125,36 @@ struct ShownContents: Equatable, Sendable {
     var base: ContentHandle?
 }
 
+extension OpenFiles {
+    /// Loads and decodes contents, in parts; the next part is read meanwhile.
+    ///
+    /// - Returns: The results, in the order of the contents.
+    /// - Throws: The reason why the files cannot be read; `CancellationError` if the task is cancelled.
+    @concurrent
+    func decode<Value: Sendable>(
+        _ wanted: [ShownContents],
+        _ model: any SyncedModel,
+        _ decode: SyncCore.Decode<Value>
+    ) async throws -> [DecodedContents<Value>] {
+        var decoded: [DecodedContents<Value>] = []
+        decoded.reserveCapacity(wanted.count)
+        var part = wanted.prefix(Self.readingPart)
+        var contents = try await load(part.flatMap(\.handles))
+        while !part.isEmpty {
+            let next = wanted[part.endIndex...].prefix(Self.readingPart)
+            async let following = load(next.flatMap(\.handles))
+            for one in part { decoded.append(one.decoded(from: contents, model, decode)) }
+            contents = try await following
+            part = next
+        }
+        return decoded
+    }
+}
+
 extension ShownContents {
-    func decoded<Value>(
+    fileprivate var handles: [ContentHandle] { base.map { [shown, $0] } ?? [shown] }
+
+    fileprivate func decoded<Value>(
         from contents: StoredContents,
         _ model: any SyncedModel,
         _ decode: SyncCore.Decode<Value>

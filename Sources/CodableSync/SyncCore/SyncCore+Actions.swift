@@ -12,9 +12,11 @@ extension SyncCore {
     /// - Parameters:
     ///   - input: The input.
     ///   - contents: The contents that the input names, if they are not stored yet.
-    func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:]) {
+    ///   - endsTurn: Whether the turn ends with this input, rather than behind the jobs that wait already.
+    func process(_ input: SyncInput, contents: [ContentHandle: Record] = [:], endsTurn: Bool = false) {
         if let limits = changedLimits { take(.limitsChanged(limits), [:]) }
         take(input, contents)
+        if endsTurn { endTurn() } else { scheduleEnd() }
         if hasUnserved { serveAgain() }
         notifyWatchers()
     }

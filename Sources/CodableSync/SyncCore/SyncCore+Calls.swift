@@ -25,14 +25,9 @@ extension SyncCore {
         let call = lastCall
         if !parts.contains(.hint) { fetchedVersions[call] = [] }
         defer { fetchedVersions[call] = nil }
+        doubtChangedAccount()
         let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                calls[call] = continuation
-                doubtChangedAccount()
-                process(.calls(.sync(call, parts)))
-                ticket.end()
-                if Task.isCancelled { abandon(call) }
-            }
+            await self.answer(to: .sync(call, parts), call, ticket)
         } onCancel: {
             Task { [weak self] in await self?.abandon(call) }
         }
@@ -167,12 +162,21 @@ extension SyncCore {
         guard machine != nil else { throw SyncError.closed }
         lastCall += 1
         let call = lastCall
-        let input = input(call)
-        let answer = await withCheckedContinuation { continuation in
-            calls[call] = continuation
-            process(.calls(input), contents: contents)
-            ticket.end()
-        }
+        let answer = await answer(to: input(call), call, contents: contents, ticket)
         if case .failed(let error) = answer { throw error }
+    }
+
+    private func answer(
+        to input: CallInput,
+        _ call: CallID,
+        contents: [ContentHandle: Record] = [:],
+        _ ticket: CallQueue.Ticket
+    ) async -> CallAnswer {
+        await withCheckedContinuation { continuation in
+            calls[call] = continuation
+            ticket.end()
+            // The turn ends at once if no other call waits that could share its write.
+            process(.calls(input), contents: contents, endsTurn: callQueue.isEmpty)
+        }
     }
 }

@@ -61,38 +61,18 @@ extension SyncCore {
     ) async throws -> [ExactName: DecodedContents<Value>] {
         guard !wanted.isEmpty else { return [:] }
         guard let files else { throw SyncError.closed }
-        return try await reading { try await Self.decode(wanted, from: files, model, decode) }
-    }
-
-    @concurrent
-    private static func decode<Value: Sendable>(
-        _ wanted: [ShownContents],
-        from files: OpenFiles,
-        _ model: any SyncedModel,
-        _ decode: Decode<Value>
-    ) async throws -> [ExactName: DecodedContents<Value>] {
-        var found: [ExactName: DecodedContents<Value>] = [:]
-        for start in stride(from: 0, to: wanted.count, by: OpenFiles.readingPart) {
-            let part = wanted[start..<min(start + OpenFiles.readingPart, wanted.count)]
-            let contents = try await files.load(part.flatMap { [$0.shown, $0.base].compactMap { $0 } })
-            for one in part { found[named: one.name] = one.decoded(from: contents, model, decode) }
-        }
-        return found
-    }
-
-    /// The error of a call that could not read its contents from the files.
-    func unreadable(_ error: any Error) -> SyncError {
-        if case .closed = phase { .closed } else { .storageFailed("\(error)") }
-    }
-
-    /// Reads files for a call, and says why if they cannot be read.
-    private func reading<Value: Sendable>(_ read: () async throws -> Value) async throws -> Value {
         do {
-            return try await read()
+            let decoded = try await files.decode(wanted, model, decode)
+            return decoded.reduce(into: [:]) { $0[named: $1.contents.name] = $1 }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             throw unreadable(error)
         }
+    }
+
+    /// The error of a call that could not read its contents from the files.
+    func unreadable(_ error: any Error) -> SyncError {
+        if case .closed = phase { .closed } else { .storageFailed("\(error)") }
     }
 }

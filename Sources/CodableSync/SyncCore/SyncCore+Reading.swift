@@ -99,7 +99,7 @@ extension SyncCore {
     }
 
     /// Whether reads see what turns publish: not while another user's state is to be opened, for which they wait.
-    private var publishes: Bool {
+    var publishes: Bool {
         if case .open = phase { machine?.isForAnotherUser == false } else { false }
     }
 

@@ -4,22 +4,10 @@ import struct Foundation.Date
 
 /// Requests to the cloud, each in its own task, which does not keep the engine alive.
 extension SyncCore {
-    /// Performs a request, and passes the result to the engine.
+    /// Performs a request, unless the user may have changed, and passes the result to the engine.
     func perform<Answer: Sendable>(
         _ id: RequestID,
         _ request: @escaping @Sendable (AccountConnection) async throws -> Answer,
-        then take: @escaping @Sendable (isolated SyncCore, Result<Answer, CloudError>) -> Void
-    ) {
-        perform(id, loading: {}, requesting: { try await request($1) }, then: take)
-    }
-
-    /// Performs a request built from stored contents, and passes the result to the engine.
-    ///
-    /// The request is not made if the user may have changed.
-    func perform<Contents: Sendable, Answer: Sendable>(
-        _ id: RequestID,
-        loading load: @escaping @Sendable () async throws -> Contents,
-        requesting request: @escaping @Sendable (Contents, AccountConnection) async throws -> Answer,
         then take: @escaping @Sendable (isolated SyncCore, Result<Answer, CloudError>) -> Void
     ) {
         let connection = AccountConnection(base: database, generation: accountGeneration)
@@ -31,11 +19,9 @@ extension SyncCore {
         resources.run(id) { [weak self] in
             let result: Result<Answer, CloudError>
             do {
-                let contents = try await load()
-                let answer = try await RequestTerms.$current.withValue(terms) {
-                    try await request(contents, connection)
-                }
-                result = .success(answer)
+                result = .success(
+                    try await RequestTerms.$current.withValue(terms) { try await request(connection) }
+                )
             } catch is AccountConnection.AccountChanged {
                 await self?.finish(session) { $0.process(.signal(.accountChanged)) }
                 return

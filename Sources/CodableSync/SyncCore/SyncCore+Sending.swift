@@ -14,19 +14,17 @@ extension SyncCore {
         // greater handle, as it is newer.
         for item in items where item.handle != nil { outgoing.handles[item.name] = newHandle() }
         let files = files
-        perform(request) { [outgoing] in
-            guard let files else { throw CloudError(.operationCancelled) }
-            var loaded = outgoing
+        perform(request) { [outgoing] connection -> Result<OutgoingRequest, JournalFailure> in
+            guard let files else { throw CancellationError() }
+            var outgoing = outgoing
             do {
-                loaded.make(from: try await files.load(outgoing.neededContents))
-                return Result<OutgoingRequest, JournalFailure>.success(loaded)
+                outgoing.make(from: try await files.load(outgoing.neededContents))
             } catch is CancellationError {
-                throw CloudError(.operationCancelled)
+                throw CancellationError()
             } catch {
-                return .failure((error as? JournalFailure) ?? .unreadable("\(error)"))
+                return .failure(JournalFailure(error))
             }
-        } requesting: { loaded, connection in
-            guard case .success(var outgoing) = loaded, !outgoing.isEmpty else { return loaded }
+            if outgoing.isEmpty { return .success(outgoing) }
             outgoing.answer = try await connection.database.modifyRecords(
                 saving: outgoing.saves,
                 deleting: outgoing.deletions,

@@ -19,8 +19,8 @@ struct Turn {
 struct Storing {
     /// What reads will show once the turn that ended last is stored; `nil` if none is being stored.
     var view: StateView?
-    /// Whether the end of the open turn waits for the jobs before it.
-    var isScheduled = false
+    /// The priority of the job that ends the open turn; `nil` if there is none.
+    var scheduled: TaskPriority?
     /// Whether nothing is handled any more.
     var isClosed = false
     /// Whether nothing is stored, because another user's state replaces this one.
@@ -60,7 +60,7 @@ struct Storing {
 extension SyncCore {
     /// Whether everything is stored.
     var isStored: Bool {
-        turn.inputs.isEmpty && storing.view == nil && !storing.isScheduled && !storing.isRemoving
+        turn.inputs.isEmpty && storing.view == nil && storing.scheduled == nil && !storing.isRemoving
     }
 
     /// Handles an input in the open turn.
@@ -74,10 +74,16 @@ extension SyncCore {
         machine?.handle(input, at: now)
         noteHeld(contents, heldBefore: heldBefore)
         inspect()
-        if storing.isScheduled || storing.view != nil { return }
-        storing.isScheduled = true
+    }
+
+    /// Ends the turn behind the jobs that wait already, so that their inputs share its write.
+    func scheduleEnd() {
         // Not less urgent than a call of a screen that joins the turn.
-        Task(priority: .userInitiated) { endTurn() }
+        let priority = Task.currentPriority
+        if storing.view != nil || turn.inputs.isEmpty { return }
+        if let scheduled = storing.scheduled, scheduled >= priority { return }
+        storing.scheduled = priority
+        Task { endTurn() }
     }
 
     private func noteHeld(_ contents: [ContentHandle: Record], heldBefore: Bool) {
@@ -96,7 +102,7 @@ extension SyncCore {
 
     /// Ends the open turn, unless the former one is being stored.
     func endTurn() {
-        storing.isScheduled = false
+        storing.scheduled = nil
         while storing.view == nil, !storing.isPaused, !turn.inputs.isEmpty, let files {
             guard let actions = machine?.endTurn(at: now) else { break }
             noteHeld([:], heldBefore: true)
@@ -119,11 +125,12 @@ extension SyncCore {
             return finish(ended, files.writeBlocking(batch, leaving: state), events, files)
         }
         let session = session
-        Task {
-            let failure = await files.write(batch, leaving: state)
-            finish(session) { core in
-                core.finish(ended, failure, events, files)
-                core.endTurn()
+        files.write(batch, leaving: state) { failure in
+            Task {
+                await self.finish(session) { core in
+                    core.finish(ended, failure, events, files)
+                    core.endTurn()
+                }
             }
         }
     }
@@ -149,7 +156,8 @@ extension SyncCore {
             perform(ended.actions, events)
         }
         storing.view = nil
-        publish()
+        // What was performed may have begun a switch to another user.
+        if !publishes { publish(nil) }
         if !ended.changes.rows.isEmpty {
             if failure == nil, machine?.isDiskRefusing == true { process(.delivery(.storable)) }
             if storing.removal?.isDue() == true { removeTraces() } else { compactIfDue(files) }
@@ -219,7 +227,7 @@ extension SyncCore {
         // The files of a former user are closed.
         if storing.isPaused {
             turn = Turn()
-            storing.isScheduled = false
+            storing.scheduled = nil
         }
         endTurn()
         await wait { $0.isStored || $0.machine == nil }

@@ -1,6 +1,6 @@
 import RecordCoding
 
-/// Holds the continuations of waiting loops over changes, so that a waiting loop does not keep the core
+/// The streams of a model: holds the continuations of waiting loops, so that a waiting loop does not keep the core
 /// alive.
 ///
 /// The hub stores no models: the core loads an element for a waiting loop and passes it on at once.
@@ -26,6 +26,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
         var isFinished = false
     }
 
+    let coding: ModelCoding<Model>
     private let state = Locked(State())
     private let requests: StreamRequests
     private let calls: CallQueue
@@ -33,10 +34,12 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     /// Creates a hub.
     ///
     /// - Parameters:
+    ///   - coding: Encodes and decodes the model.
     ///   - requests: Passes the streams' requests to the engine.
     ///   - calls: Keeps the streams' requests in order with the app's calls: a request accepts the previous
     ///     element.
-    init(requests: StreamRequests, calls: CallQueue) {
+    init(of coding: ModelCoding<Model>, requests: StreamRequests, calls: CallQueue) {
+        self.coding = coding
         self.requests = requests
         self.calls = calls
     }
@@ -148,7 +151,7 @@ final class ChangeHub<Model: RecordCodable>: Sendable {
     }
 
     /// Ends every stream, because the engine was closed or released.
-    func finish() {
+    func finishStreams() {
         let waiters = state.withLock { state -> [Waiter] in
             state.isFinished = true
             let waiters = state.streams.sorted { $0.key < $1.key }.flatMap(\.value.waiters)

@@ -134,7 +134,7 @@ public final class LiveModels<Model: RecordCodable> {
     /// Begins to follow the engine, unless this object does so already.
     private func follow() {
         if stream != nil { return }
-        let (stream, changes) = engine.face.hub.identifiedStream(.live)
+        let (stream, changes) = engine.hub.identifiedStream(.live)
         self.stream = stream
         let statuses = engine.status
         let following = [
@@ -152,7 +152,7 @@ public final class LiveModels<Model: RecordCodable> {
         delivered.apply(change)
         switch change {
         case .reset:
-            session = stream.flatMap { engine.face.hub.session(of: $0) }
+            session = stream.flatMap { engine.hub.session(of: $0) }
             // Calls for the former records still end, but are no longer shown.
             if hasBegun { calls = [:] }
             hasBegun = true

@@ -16,14 +16,12 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
     ///   - items: The changes of the element.
     ///   - below: The versions below the pending edits among them.
     ///   - contents: The contents of the changes.
-    ///   - coding: Decodes them.
     ///   - stream: The stream that gets the element.
     ///   - hub: The streams of the model.
     init(
         _ items: [DeliveryItem],
         over below: [ContentHandle: ContentHandle],
         from contents: StoredContents,
-        _ coding: ModelCoding<Model>,
         for stream: StreamID,
         of hub: ChangeHub<Model>
     ) {
@@ -34,7 +32,7 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
             change = .deleted(items.map(\.name))
             return
         }
-        let models = items.compactMap { model(of: $0, below, coding, contents) }
+        let models = items.compactMap { model(of: $0, below, contents) }
         if models.isEmpty { return }
         if case .saved = first.kind { change = .saved(models) } else { change = .updated(models) }
     }
@@ -85,15 +83,16 @@ struct ModelElement<Model: RecordCodable>: StreamElement {
     private mutating func model(
         of item: DeliveryItem,
         _ below: [ContentHandle: ContentHandle],
-        _ coding: ModelCoding<Model>,
         _ contents: StoredContents
     ) -> Model? {
         do {
             guard let handle = item.kind.handle else { throw CodingFailure.missing }
-            return try coding.decode(try contents.record(handle, over: below[handle]))
+            return try hub.coding.decode(try contents.record(handle, over: below[handle]))
         } catch {
             let lost = item.kind.handle.flatMap { contents[$0] == nil ? $0 : nil }
-            undecodable.append(UndecodableChange(key: item.key, reason: coding.describe(error), lost: lost))
+            undecodable.append(
+                UndecodableChange(key: item.key, reason: hub.coding.describe(error), lost: lost)
+            )
             return nil
         }
     }

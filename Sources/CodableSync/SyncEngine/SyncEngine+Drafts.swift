@@ -54,7 +54,17 @@ extension SyncEngine {
         let ticket = core.callQueue.take([draft.recordName], at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
-        var draft = try await encode(draft, editedFrom: original, at: ticket.date)
+        try await queue(draft, editedFrom: original, ifMissing, ticket)
+    }
+
+    @concurrent
+    private func queue(
+        _ draft: Model,
+        editedFrom original: Model?,
+        _ ifMissing: MissingRecord,
+        _ ticket: CallQueue.Ticket
+    ) async throws {
+        var draft = try encode(draft, editedFrom: original, at: ticket.date)
         draft.ifMissing = ifMissing
         if case .fields(let fields) = draft.original,
             draft.record.fields.differingFields(from: fields).isEmpty
@@ -64,22 +74,17 @@ extension SyncEngine {
         try await core.enqueue([draft], ticket)
     }
 
-    @concurrent
-    func encode(
-        _ draft: Model,
-        editedFrom original: Model?,
-        at date: Date
-    ) async throws -> Draft {
+    func encode(_ draft: Model, editedFrom original: Model?, at date: Date) throws -> Draft {
         do {
-            let record = try face.coding.encodeReadably(draft, edited: date)
+            let record = try hub.coding.encodeReadably(draft, edited: date)
             guard let original else { return Draft(record: record, original: .nothing) }
             guard original.recordName.isIdentical(to: draft.recordName) else {
                 throw CodingFailure.renamed(from: original.recordName, to: draft.recordName)
             }
-            let fields = try face.coding.encode(original, edited: nil).fields
+            let fields = try hub.coding.encode(original, edited: nil).fields
             return Draft(record: record, original: .fields(fields))
         } catch {
-            let reason = face.coding.describe(error)
+            let reason = hub.coding.describe(error)
             throw try core.refusal(of: [SyncError.InvalidModel(recordName: draft.recordName, reason: reason)])
         }
     }

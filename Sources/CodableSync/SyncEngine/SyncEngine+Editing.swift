@@ -124,7 +124,7 @@ extension SyncEngine {
         defer { ticket.end() }
         try Task.checkCancellation()
         try core.checkNames(edited.names)
-        let coding = face.coding
+        let coding = hub.coding
         while true {
             let shown = try await core.contentsToEdit(edited.names, ticket) {
                 StoredModel(model: try coding.decode($0), fields: $0.fields)
@@ -137,19 +137,19 @@ extension SyncEngine {
                 try change(&after)
                 edits.append(ModelEdit(before: stored.model, after: after))
             }
-            let records = try await encodeEdits(edits, named: edited.names, shown, edited: ticket.date)
-            if try await core.queue(records, on: shown.bases, ticket) { return edits }
+            if try await queue(edits, named: edited.names, shown, ticket) { return edits }
         }
     }
 
-    /// Encodes the models that the closure changed, each with its index; unchanged ones are left out.
+    /// Encodes and queues the models that the closure changed, and returns `false` if their records have changed
+    /// since the closure got them.
     @concurrent
-    private func encodeEdits(
+    private func queue(
         _ edits: [ModelEdit<Model>],
         named names: [String],
         _ shown: ContentsToEdit<StoredModel<Model>>,
-        edited: Date
-    ) async throws -> [(place: Int, record: Record)] {
+        _ ticket: CallQueue.Ticket
+    ) async throws -> Bool {
         var invalid: [SyncError.InvalidModel] = []
         var records: [(place: Int, record: Record)] = []
         for (place, edit) in edits.enumerated() {
@@ -160,21 +160,21 @@ extension SyncEngine {
                 }
                 let basis = shown.bases[place]
                 if basis.shown == nil, !basis.isDeletionNews {
-                    records.append((place, try face.coding.encodeReadably(edit.after, edited: edited)))
-                } else if let record = try face.coding.encodeEdit(
+                    records.append((place, try hub.coding.encodeReadably(edit.after, edited: ticket.date)))
+                } else if let record = try hub.coding.encodeEdit(
                     edit.after,
                     of: edit.before,
                     over: shown.values[place].fields,
-                    edited: edited
+                    edited: ticket.date
                 ) {
                     records.append((place, record))
                 }
             } catch {
-                invalid.append(SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error)))
+                invalid.append(SyncError.InvalidModel(recordName: name, reason: hub.coding.describe(error)))
             }
         }
         if !invalid.isEmpty { throw try core.refusal(of: invalid) }
-        return records
+        return try await core.queue(records, on: shown.bases, ticket)
     }
 }
 

@@ -23,19 +23,24 @@ extension SyncEngine {
     func upload(_ model: Model, over shown: Model?, at ticket: CallQueue.Ticket) async throws {
         defer { ticket.end() }
         try await reportingRefusal(of: [model.recordName]) {
-            var draft = try await replacement(of: shown, by: model, at: ticket.date)
-            draft.ifMissing = .create
-            draft.countsOwnEdits = true
-            try await core.enqueue([draft], ticket)
+            try await queue(model, over: shown, ticket)
         }
     }
 
-    private func replacement(of shown: Model?, by model: Model, at date: Date) async throws -> Draft {
+    @concurrent
+    private func queue(_ model: Model, over shown: Model?, _ ticket: CallQueue.Ticket) async throws {
+        var draft = try replacement(of: shown, by: model, at: ticket.date)
+        draft.ifMissing = .create
+        draft.countsOwnEdits = true
+        try await core.enqueue([draft], ticket)
+    }
+
+    private func replacement(of shown: Model?, by model: Model, at date: Date) throws -> Draft {
         let tag = changeTag(of: model)
         if let shown, tag == nil || tag == changeTag(of: shown) {
-            return try await encode(model, editedFrom: shown, at: date)
+            return try encode(model, editedFrom: shown, at: date)
         }
-        var draft = try await encode(model, editedFrom: nil, at: date)
+        var draft = try encode(model, editedFrom: nil, at: date)
         draft.original = original(of: model)
         return draft
     }
@@ -51,7 +56,7 @@ extension SyncEngine {
     ///
     /// A stream that has made no request yet has received nothing.
     func waitUntilDelivered(_ names: [String], by stream: StreamID) async {
-        let hub = face.hub
+        let hub = hub
         await core.wait { core in
             guard let machine = core.machine else { return true }
             guard machine.serves(stream) else { return !hub.isOpen(stream) }

@@ -13,7 +13,7 @@ extension SyncEngine {
     /// - Returns: The changes, in the order in which they are sent; parked ones last.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func pendingChanges() async throws -> [PendingChange<Model>] {
-        let coding = face.coding
+        let coding = hub.coding
         return try await core.pendingRecords { try coding.decode($0) }.map { record in
             PendingChange(
                 recordName: record.name,

@@ -16,7 +16,7 @@ extension SyncEngine {
     /// - Returns: What this device knows about the record.
     /// - Throws: ``SyncError`` if the state cannot be used; `CancellationError` if the task is cancelled.
     public func presence(named name: String) async throws -> RecordPresence<Model> {
-        let coding = face.coding
+        let coding = hub.coding
         let read = try await core.read([name]) { try coding.decode($0) }
         if let model = read.values.first { return .here(model) }
         if !read.undecodable.isEmpty { return .undecodable }

@@ -32,7 +32,7 @@ extension SyncEngine {
     }
 
     private func read(_ names: [String]?) async throws -> [Model] {
-        let coding = face.coding
+        let coding = hub.coding
         return try await core.read(names) { try coding.decode($0) }.values
     }
 }

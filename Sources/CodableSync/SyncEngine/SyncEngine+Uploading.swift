@@ -41,7 +41,7 @@ extension SyncEngine {
     /// - Throws: ``SyncError``: `invalidModels` with every invalid model, `storageFull`, or the reason why
     ///   the state cannot be used. Nothing is queued in these cases.
     public func upload(_ models: [Model]) async throws {
-        try await reportingRefusal(of: models.map(\.recordName)) {
+        try await reportingRefusal(of: models.map { $0.recordName }) {
             try await queue(models)
         }
     }
@@ -100,20 +100,21 @@ extension SyncEngine {
     // MARK: Parts
 
     private func queue(_ models: [Model]) async throws {
-        let ticket = core.callQueue.take(models.map(\.recordName), at: core.now.wall.rounded)
+        let ticket = core.callQueue.take(models.map { $0.recordName }, at: core.now.wall.rounded)
         defer { ticket.end() }
         try Task.checkCancellation()
         if models.isEmpty { return }
-        let drafts = try await encode(models, edited: ticket.date)
-        try await core.enqueue(drafts, ticket)
+        try await queue(models, ticket)
     }
 
+    // What is encoded goes to the core from here, not by way of the caller's actor, which costs two more switches of
+    // threads.
     @concurrent
-    private func encode(_ models: [Model], edited: Date) async throws -> [Draft] {
+    private func queue(_ models: [Model], _ ticket: CallQueue.Ticket) async throws {
         var places: [String: Int] = [:]
         var drafts: [Draft] = []
         drafts.reserveCapacity(models.count)
-        try encode(models, edited: edited) { draft in
+        try encode(models, edited: ticket.date) { draft in
             let name = draft.record.recordID.recordName
             if let place = places[name] {
                 drafts[place] = draft
@@ -122,7 +123,7 @@ extension SyncEngine {
                 drafts.append(draft)
             }
         }
-        return drafts
+        try await core.enqueue(drafts, ticket)
     }
 
     /// Encodes all models in their order, or throws with the reasons for all that cannot be encoded.
@@ -130,13 +131,13 @@ extension SyncEngine {
         var invalid: [SyncError.InvalidModel] = []
         for (index, model) in models.enumerated() {
             do {
-                let record = try face.coding.encodeReadably(model, edited: edited)
+                let record = try hub.coding.encodeReadably(model, edited: edited)
                 body(Draft(record: record, original: original(of: model)))
             } catch {
                 let name = model.recordName
                 let place = name.isEmpty ? " It is model \(index + 1) of \(models.count)." : ""
                 invalid.append(
-                    SyncError.InvalidModel(recordName: name, reason: face.coding.describe(error) + place)
+                    SyncError.InvalidModel(recordName: name, reason: hub.coding.describe(error) + place)
                 )
             }
         }

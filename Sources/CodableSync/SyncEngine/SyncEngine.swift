@@ -20,7 +20,7 @@ public import RecordCoding
 public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// What the engine shares with its copies: the account, the state on this device, the queue of calls.
     public let container: SyncContainer
-    let face: ModelFace<Model>
+    let hub: ChangeHub<Model>
 
     /// Creates an engine without throwing or accessing the disk.
     ///
@@ -35,9 +35,9 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
         )
         let requests = StreamRequests()
         let calls = CallQueue { requests.ask(.wake) }
-        face = ModelFace(coding: coding, hub: ChangeHub(requests: requests, calls: calls))
+        hub = ChangeHub(of: coding, requests: requests, calls: calls)
         container = SyncContainer(
-            SyncCore(face, in: zoneID, on: database, configuration, requests: requests, calls: calls)
+            SyncCore(hub, in: zoneID, on: database, configuration, requests: requests, calls: calls)
         )
     }
 
@@ -68,7 +68,7 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// - An element that was not accepted when the process ended may have crashed it. After the next launch,
     ///   its records are delivered one at a time, after all others; a record that was already delivered alone
     ///   comes last. So a record that crashes the app each time does not block the others.
-    public var changes: AsyncStream<ModelChange<Model>> { face.hub.stream() }
+    public var changes: AsyncStream<ModelChange<Model>> { hub.stream() }
 
     /// A new stream of all models and of every change to them, whether by this app, another device or a
     /// resolved conflict.
@@ -85,7 +85,7 @@ public struct SyncEngine<Model: RecordCodable>: Sendable {
     /// accepts the previous one, as in ``changes``. Records that may have crashed the app come last and one at a
     /// time, after ``ModelChange/replayed``. A live stream keeps the names and a few words of memory for every
     /// record.
-    public var liveChanges: AsyncStream<ModelChange<Model>> { face.hub.stream(.live) }
+    public var liveChanges: AsyncStream<ModelChange<Model>> { hub.stream(.live) }
 }
 
 extension SyncEngine {

@@ -246,7 +246,8 @@ final class CallQueueTests: XCTestCase {
     /// Taking a request twice would accept an element that is still on its way to the stream.
     func testARequestOfAStreamIsTakenOnce() async throws {
         let line = StreamRequests()
-        let hub = ChangeHub<Note>(requests: line, calls: CallQueue {})
+        let coding = ModelCoding<Note>(zoneID: ZoneID(zoneName: "Item"), writesEditDates: false)
+        let hub = ChangeHub(of: coding, requests: line, calls: CallQueue {})
         let changes = hub.stream()
         let loop = Task { for await _ in changes {} }
         var iterator = line.requests.makeAsyncIterator()
@@ -259,7 +260,7 @@ final class CallQueueTests: XCTestCase {
         let again = try await nextStream(&iterator)
         XCTAssertEqual(again, id)
         XCTAssertEqual(hub.claim(id), .changes, "the next request is another one")
-        hub.finish()
+        hub.finishStreams()
         await loop.value
     }
 

@@ -106,7 +106,7 @@ final class SwitchOrderScenarios: AccountScenario {
             for await change in engine.changes { return change.names }
             return []
         }
-        await engine.reach("the request is taken") { [hub = engine.face.hub] in
+        await engine.reach("the request is taken") { [hub = engine.hub] in
             !hub.isIdle && $0.requests.isAnswered
         }
         failToOpen("/users/2", files)
@@ -117,7 +117,7 @@ final class SwitchOrderScenarios: AccountScenario {
         files.before(nil)
         phone.account.signIn("alice")
         await engine.reach("alice is back") { $0.machine?.isForAnotherUser == false && $0.isIdle }
-        let isServed = engine.face.hub.isIdle
+        let isServed = engine.hub.isIdle
         XCTAssertTrue(isServed)
         if !isServed { loop.cancel() }
         let names = await loop.value

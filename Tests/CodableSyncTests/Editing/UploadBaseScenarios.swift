@@ -162,7 +162,7 @@ final class UploadBaseScenarios: EngineScenario {
     }
 
     private func waitForLoop(_ engine: SyncEngine<Note>) async throws {
-        await engine.reach("the loop waits for the next element") { [hub = engine.face.hub] core in
+        await engine.reach("the loop waits for the next element") { [hub = engine.hub] core in
             !hub.isIdle && core.isIdle
         }
     }

@@ -200,7 +200,7 @@ final class LiveModelsTests: XCTestCase {
         let phone = makeDevice()
         try await phone.engine.upload(Note("a"))
         let engine = phone.engine
-        let (id, changes) = engine.face.hub.identifiedStream(.live)
+        let (id, changes) = engine.hub.identifiedStream(.live)
         let isTold = Told(false)
         let waiting = Task {
             await engine.waitUntilDelivered(["a"], by: id)

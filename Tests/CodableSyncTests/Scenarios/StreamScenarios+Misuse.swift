@@ -150,7 +150,7 @@ final class StreamScenariosMisuse: EngineScenario {
             events.contains { if case .storageFailed = $0 { true } else { false } }
         }
         XCTAssertFalse(phone.events.all.contains { if case .undecodable = $0 { true } else { false } })
-        try await passUntil("the changes are delivered", phone) { phone.engine.face.hub.isIdle }
+        try await passUntil("the changes are delivered", phone) { phone.engine.hub.isIdle }
         let delivered = await loop.value
         XCTAssertEqual(delivered.sorted(), ["r-0", "r-1", "r-2"])
     }

@@ -5,11 +5,14 @@
 extension CoreResources {
     /// The numbers of running tasks and sleeps.
     var counts: (tasks: Int, sleeps: Int) {
-        state.withLock { ($0.tasks.count + $0.waking, $0.sleep == nil ? 0 : 1) }
+        state.withLock { state in
+            let sleeps = state.works.values.filter { $0.instant != nil }.count
+            return (state.works.count - sleeps, sleeps)
+        }
     }
 
     /// When the sleep is over.
-    var nextInstant: Duration? { state.withLock { $0.sleep?.instant } }
+    var nextInstant: Duration? { state.withLock { $0.works.values.lazy.compactMap(\.instant).first } }
 }
 
 extension ManualClock {
