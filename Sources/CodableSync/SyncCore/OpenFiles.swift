@@ -47,7 +47,10 @@ final class OpenFiles: Sendable {
 
     /// Writes a batch without blocking the core.
     ///
-    /// - Parameter end: Gets why the batch could not be stored; `nil` if it is stored.
+    /// - Parameters:
+    ///   - batch: The rows and contents.
+    ///   - state: The state that the rows give with those before them.
+    ///   - end: Gets why the batch could not be stored; `nil` if it is stored.
     func write(
         _ batch: JournalBatch,
         leaving state: SyncState,
