@@ -70,7 +70,7 @@ final class SchemaEncoder: Encoder {
 }
 
 /// The keyed container of the top level.
-struct SchemaEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct SchemaEncodingContainer<Key: CodingKey>: TopContainer {
     let encoder: SchemaEncoder
     let codingPath: [any CodingKey] = []
 
@@ -80,38 +80,11 @@ struct SchemaEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) { note(value, key) }
 
-    // The standard library has versions of its own for these, which omit a nil.
-    func encodeIfPresent(_ value: String?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { note(value, key) }
+    func put<Value: Encodable & FieldConvertible>(_ value: Value?, _ key: Key) { note(value, key) }
 
     private func note<Value>(_ value: Value, _ key: Key) {
         encoder.note(RecordSchema.Field(holding: value), key)
     }
 
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
-        encoder.nested(key).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        encoder.nested(key).unkeyedContainer()
-    }
-
-    func superEncoder() -> any Encoder { encoder.nested(SuperKey()) }
-
-    func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
+    func addNode(at key: any CodingKey) -> JSONNode { encoder.nested(key) }
 }
