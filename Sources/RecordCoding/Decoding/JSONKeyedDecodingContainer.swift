@@ -1,5 +1,5 @@
 /// The members of a JSON object.
-struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct JSONKeyedDecodingContainer<Key: CodingKey>: LookUpContainer {
     private let root: FieldDecoder
     private let object: Int
     private let depth: Int
@@ -35,10 +35,8 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         try Value(json: JSONValue(root, member(key)), at: place(of: key))
     }
 
-    func decodeIfPresent<Value: Decodable & JSONConvertible>(
-        _ type: Value.Type,
-        forKey key: Key
-    ) throws -> Value? {
+    @inline(__always)
+    func get<Value: JSONConvertible>(_ key: Key) throws -> Value? {
         guard let member = root.json.member(key.stringValue, of: object) else { return nil }
         let value = JSONValue(root, member)
         return value.isNull ? nil : try Value(json: value, at: place(of: key))
@@ -64,17 +62,6 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let member = root.json.member(key.stringValue, of: object) else { return nil }
         return try decoder(member).decodedIfPresent(type)
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        try decoder(member(key)).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder(member(key)).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder {
