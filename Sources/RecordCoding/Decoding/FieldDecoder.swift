@@ -81,32 +81,6 @@ final class FieldDecoder: Decoder, TypeKindCoder {
         return field
     }
 
-    /// Decodes a type that has a field kind of its own.
-    func scalar<Value: FieldConvertible>(
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws -> Value {
-        guard let field = present(name) else { return try absentValue(Value.self, name, at: place()) }
-        return try Value(field: field, at: place())
-    }
-
-    /// Decodes an optional of a type that has a field kind of its own.
-    func optionalScalar<Value: FieldConvertible>(
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws -> Value? {
-        try present(name).map { try Value(field: $0, at: place()) }
-    }
-
-    func value<Value: Decodable>(
-        _ type: Value.Type,
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws -> Value {
-        guard let field = present(name) else { return try absentValue(type, name, at: place()) }
-        return try decode(type, from: field, at: place(), depth: 1)
-    }
-
     /// The decoder of a container that a model nests manually.
     func nested(_ key: any CodingKey) throws -> any Decoder {
         let place = CodingPlace([], key)
@@ -140,7 +114,7 @@ final class FieldDecoder: Decoder, TypeKindCoder {
 
 extension FieldDecoder {
     /// The value for a missing field: `nil`, an empty list, what the type makes from null, or the default.
-    private func absentValue<Value: Decodable>(
+    func absentValue<Value: Decodable>(
         _ type: Value.Type,
         _ name: String,
         at place: CodingPlace

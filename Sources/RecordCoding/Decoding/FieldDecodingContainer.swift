@@ -12,20 +12,28 @@ struct FieldDecodingContainer<Key: CodingKey>: LookUpContainer {
         return field == .null
     }
 
-    // Inlined into each of the functions for one type that the protocol requires, so that the compiler makes a
-    // version of what it calls for each type; this is true of `get`, too.
+    // Inlined into each of the functions for one type that the protocol requires, as `get` is.
     @inline(__always)
     func decode<Value: Decodable & FieldConvertible>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder.scalar(key.stringValue, at: CodingPlace([], key))
+        let name = key.stringValue
+        guard let field = decoder.present(name) else {
+            return try decoder.absentValue(type, name, at: CodingPlace([], key))
+        }
+        return try Value(field: field, at: CodingPlace([], key))
     }
 
     @inline(__always)
     func get<Value: FieldConvertible>(_ key: Key) throws -> Value? {
-        try decoder.optionalScalar(key.stringValue, at: CodingPlace([], key))
+        guard let field = decoder.present(key.stringValue) else { return nil }
+        return try Value(field: field, at: CodingPlace([], key))
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder.value(type, key.stringValue, at: CodingPlace([], key))
+        let name = key.stringValue
+        guard let field = decoder.present(name) else {
+            return try decoder.absentValue(type, name, at: CodingPlace([], key))
+        }
+        return try decoder.decode(type, from: field, at: CodingPlace([], key), depth: 1)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {

@@ -108,16 +108,7 @@ final class FieldEncoder: TypeKindCoder {
     /// Whether the key is that of the model's copy of the system fields, which is never a field.
     func skips(_ name: String) -> Bool { skipsSystemFields && name == SystemFieldsKey.name }
 
-    /// Stores a value that has a field kind of its own; `nil` is a null.
-    func put<Value: FieldConvertible>(
-        _ value: Value?,
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws {
-        guard !skips(name) else { return }
-        put(try value?.fieldValue(at: place()) ?? .null, name, at: place())
-    }
-
+    /// Stores the value of a field, whose key is not skipped.
     func put(_ field: consuming RecordValue, _ name: String, at place: @autoclosure () -> CodingPlace) {
         if names != nil || !order.has(name, at: count) {
             guard RecordLimits.isModelKey(name) else { return refuse(name, at: place()) }

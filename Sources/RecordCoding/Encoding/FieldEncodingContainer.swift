@@ -5,8 +5,7 @@ struct FieldEncodingContainer<Key: CodingKey>: TopContainer {
 
     func encodeNil(forKey key: Key) throws { try put(String?.none, key) }
 
-    // Inlined into each of the functions for one type that the protocol requires, so that the compiler makes a
-    // version of `put` for each type.
+    // Inlined into each of the functions for one type that the protocol requires, as `put` is.
     @inline(__always)
     func encode<Value: Encodable & FieldConvertible>(_ value: Value, forKey key: Key) throws {
         try put(value, key)
@@ -25,7 +24,10 @@ struct FieldEncodingContainer<Key: CodingKey>: TopContainer {
 
     @inline(__always)
     func put<Value: Encodable & FieldConvertible>(_ value: Value?, _ key: Key) throws {
-        try encoder.put(value, key.stringValue, at: CodingPlace([], key))
+        let name = key.stringValue
+        guard !encoder.skips(name) else { return }
+        let field = try value?.fieldValue(at: CodingPlace([], key)) ?? .null
+        encoder.put(field, name, at: CodingPlace([], key))
     }
 
     func addNode(at key: any CodingKey) -> JSONNode { encoder.nestedNode(key) }

@@ -38,6 +38,7 @@ extension String: FieldConvertible {
 
     func fieldValue(at place: @autoclosure () -> CodingPlace) -> RecordValue { .string(self) }
 
+    @inline(__always)
     init(field value: RecordValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .string(let string) = value else {
             throw place().mismatch(String.self, expected: "a string", found: value.kind.rawValue)
