@@ -61,12 +61,10 @@ extension FieldDecoder {
 }
 
 /// The key of a member in a coding path that is put together from the JSON.
-private struct MemberKey: CodingKey {
+private struct MemberKey: PathKey {
     let stringValue: String
 
     init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { nil }
 
     /// The same as that of a dictionary's key.
     var intValue: Int? { Int(stringValue) }
