@@ -9,16 +9,6 @@ extension FieldDecoder {
         } catch {
             throw place.corrupted(.malformedJSON(field: place.field, reason: error.description))
         }
-        return decoder(of: position, at: place, depth)
-    }
-
-    /// The decoder of a null that is not there.
-    func nullDecoder(at place: CodingPlace, depth: Int) -> JSONValueDecoder {
-        decoder(of: json.appendNull(), at: place, depth)
-    }
-
-    /// The decoder of the outermost value of a new text.
-    private func decoder(of position: Int, at place: CodingPlace, _ depth: Int) -> JSONValueDecoder {
         let number = textCount
         if number == 0 {
             firstTextPlace = place
@@ -28,6 +18,11 @@ extension FieldDecoder {
         }
         textCount = number + 1
         return JSONValueDecoder(self, position, in: JSONToken.noContainer, at: number, depth: depth)
+    }
+
+    /// The decoder of a null that is not there.
+    func nullDecoder(at place: CodingPlace, depth: Int) throws -> JSONValueDecoder {
+        try jsonDecoder(of: Data("null".utf8), at: place, depth: depth)
     }
 
     /// The coding path of an array or object.

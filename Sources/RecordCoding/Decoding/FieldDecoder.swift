@@ -104,7 +104,7 @@ final class FieldDecoder: Decoder, TypeKindCoder {
         let place = CodingPlace([], SuperKey())
         let name = SuperKey().stringValue
         guard let field = try present(name) ?? defaultValue(name, at: place) else {
-            return nullDecoder(at: place, depth: 1)
+            return try nullDecoder(at: place, depth: 1)
         }
         return try decoder(of: field, at: place, depth: 1)
     }

@@ -67,7 +67,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: LookUpContainer {
     func superDecoder() throws -> any Decoder {
         let key = SuperKey()
         if let member = root.json.member(key.stringValue, of: object) { return decoder(member) }
-        return root.nullDecoder(at: CodingPlace(codingPath, key), depth: depth + 1)
+        return try root.nullDecoder(at: CodingPlace(codingPath, key), depth: depth + 1)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(member(key)) }
