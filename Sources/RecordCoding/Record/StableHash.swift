@@ -28,8 +28,7 @@ package struct StableHash {
     }
 
     mutating func combine(_ string: String) {
-        var string = string
-        string.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+        string.withBytes { combine(UnsafeRawBufferPointer($0)) }
     }
 
     /// The hash of one string.

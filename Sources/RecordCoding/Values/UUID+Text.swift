@@ -41,8 +41,7 @@ extension UUID {
 
     /// Reads the text of a UUID, in upper or lower case; nothing may be missing, added or misplaced.
     init?(text: String) {
-        var text = text
-        let bytes = text.withUTF8 { text -> (UInt64, UInt64)? in
+        let bytes = text.withBytes { text -> (UInt64, UInt64)? in
             guard text.count == 36 else { return nil }
             var position = 0
             var (first, second): (UInt64, UInt64) = (0, 0)
