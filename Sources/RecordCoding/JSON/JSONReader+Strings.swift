@@ -127,13 +127,8 @@ extension JSONReader {
         guard limit - position >= 4 else { throw error("four hexadecimal digits were expected") }
         var value: UInt32 = 0
         for byte in bytes[position..<position + 4] {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: throw error("four hexadecimal digits were expected")
-            }
+            let digit = UInt8.hexadecimalDigits[Int(byte)]
+            guard digit < 16 else { throw error("four hexadecimal digits were expected") }
             value = value << 4 | UInt32(digit)
         }
         position += 4

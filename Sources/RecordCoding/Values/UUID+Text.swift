@@ -46,7 +46,7 @@ extension UUID {
             var position = 0
             var (first, second): (UInt64, UInt64) = (0, 0)
             var all: UInt8 = 0
-            UUID.digitValues.withUnsafeBufferPointer { values in
+            UInt8.hexadecimalDigits.withUnsafeBufferPointer { values in
                 for index in 0..<16 {
                     if UUID.isAfterHyphen(index) {
                         if text[position] != UInt8(ascii: "-") { all = 0xFF }
@@ -68,9 +68,11 @@ extension UUID {
     private static func isAfterHyphen(_ index: Int) -> Bool {
         index == 4 || index == 6 || index == 8 || index == 10
     }
+}
 
+extension UInt8 {
     /// The value of each hexadecimal digit; 255 for every other byte.
-    private static let digitValues: [UInt8] = (0...255).map { byte in
+    static let hexadecimalDigits: [UInt8] = (0...255).map { byte in
         Character(Unicode.Scalar(byte)).hexDigitValue.flatMap(UInt8.init(exactly:)) ?? 0xFF
     }
 }
