@@ -123,7 +123,7 @@ extension FieldDecoder {
         case .value: break
         case .values, .singles:
             // A server may drop empty lists.
-            if let list = type as? any EmptyList.Type, let value = list.init() as? Value { return value }
+            if let list = type as? any ArrayType.Type, let value = list.init() as? Value { return value }
         case .single, .optional, .json:
             if let value = decodedFromNull(type, at: place) { return value }
         }

@@ -53,8 +53,9 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: LookUpContainer {
     @inline(never)
     private func absent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         // An absent member is `nil` for an optional.
-        guard case .optional = root.jsonKind(of: type), let optional = type as? any OptionalDecodable.Type,
-            case let value as Value = optional.absent
+        guard case .optional = root.jsonKind(of: type),
+            let optional = type as? any ExpressibleByNilLiteral.Type,
+            case let value as Value = optional.init(nilLiteral: ())
         else { throw place(of: key).missing() }
         return value
     }

@@ -86,7 +86,7 @@ extension RecordSchema.Field {
 
     /// The type of the field that holds a value.
     init<Value>(holding value: Value) {
-        let value: Any? = (value as? any OptionalType).map(\.value) ?? value
+        let value: Any? = (value as? any OptionalEncodable).map(\.wrapped) ?? value
         let url = value as? URL ?? (value as? [URL])?.first
         let type = Self(type: Value.self)
         self = url?.isFileURL == true ? Self(kind: .asset, isList: type.isList) : type
