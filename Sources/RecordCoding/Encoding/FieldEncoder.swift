@@ -93,16 +93,6 @@ final class FieldEncoder: TypeKindCoder {
         return json.clear() && values.count < 1000
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        fail("its top level is an unkeyed container", at: CodingPlace([]))
-        return JSONNode(self, CodingPlace([]), depth: 1).unkeyedContainer()
-    }
-
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        fail("its top level is a single value", at: CodingPlace([]))
-        return JSONNode(self, CodingPlace([]), depth: 1)
-    }
-
     // MARK: - Fields
 
     /// Whether the key is that of the model's copy of the system fields, which is never a field.
@@ -186,9 +176,15 @@ struct TopEncoder: Encoder {
         KeyedEncodingContainer(FieldEncodingContainer(encoder: encoder))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        encoder.fail("its top level is an unkeyed container", at: CodingPlace([]))
+        return JSONNode(encoder, CodingPlace([]), depth: 1).unkeyedContainer()
+    }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { encoder.singleValueContainer() }
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        encoder.fail("its top level is a single value", at: CodingPlace([]))
+        return JSONNode(encoder, CodingPlace([]), depth: 1)
+    }
 }
 
 /// The key of ``SystemFieldsStoring/systemFields``.
