@@ -29,8 +29,6 @@ final class FieldEncoder: TypeKindCoder {
     @exclusivity(unchecked) private var nodes: [(position: Int, node: Int)] = []
     /// The value that encodes itself in a single-value container at present.
     @exclusivity(unchecked) var single = SingleFieldEncoder.State()
-    /// What this value encoded.
-    @exclusivity(unchecked) var singleResult: RecordValue?
     /// The number of such values so far.
     @exclusivity(unchecked) var singleCount = 0
     /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
