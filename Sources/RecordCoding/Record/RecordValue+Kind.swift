@@ -22,6 +22,11 @@ extension RecordValue {
         }
     }
 
+    /// The kind of a list's elements, or of any other value.
+    var elementKind: Kind {
+        if case .list(let values) = self { values.first?.kind ?? .list } else { kind }
+    }
+
     /// Whether the value is null or an empty list, which some servers do not distinguish from an absent
     /// field.
     package var isNothing: Bool {
