@@ -20,10 +20,8 @@ extension FieldDecoder {
         return JSONValueDecoder(self, position, in: JSONToken.noContainer, at: number, depth: depth)
     }
 
-    /// The decoder of a null that is not there.
-    func nullDecoder(at place: CodingPlace, depth: Int) throws -> JSONValueDecoder {
-        try jsonDecoder(of: Data("null".utf8), at: place, depth: depth)
-    }
+    /// The JSON of a null.
+    static let null = Data("null".utf8)
 
     /// The coding path of an array or object.
     func path(of position: Int) -> [any CodingKey] {

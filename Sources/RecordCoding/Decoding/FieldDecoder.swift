@@ -82,29 +82,17 @@ final class FieldDecoder: Decoder, TypeKindCoder {
     }
 
     /// The decoder of a container that a model nests manually.
-    func nested(_ key: any CodingKey) throws -> any Decoder {
+    ///
+    /// - Parameters:
+    ///   - key: The key of the container.
+    ///   - absent: What stands in for a field that is missing and has no default.
+    /// - Returns: The decoder.
+    /// - Throws: `DecodingError` for a missing field, if nothing stands in for it.
+    func nested(_ key: any CodingKey, orElse absent: RecordValue? = nil) throws -> any Decoder {
         let place = CodingPlace([], key)
         let name = key.stringValue
-        guard let field = try present(name) ?? defaultValue(name, at: place) ?? self[name] else {
+        guard let field = try present(name) ?? defaultValue(name, at: place) ?? absent ?? self[name] else {
             throw missing(at: place)
-        }
-        return try decoder(of: field, at: place, depth: 1)
-    }
-
-    /// The decoder of a list whose elements a model reads manually; a missing list is empty.
-    func nestedList(_ key: any CodingKey) throws -> any Decoder {
-        let place = CodingPlace([], key)
-        let name = key.stringValue
-        let field = try present(name) ?? defaultValue(name, at: place) ?? .list([])
-        return try decoder(of: field, at: place, depth: 1)
-    }
-
-    /// The decoder of a superclass, which may have encoded nothing.
-    func superDecoder() throws -> any Decoder {
-        let place = CodingPlace([], SuperKey())
-        let name = SuperKey().stringValue
-        guard let field = try present(name) ?? defaultValue(name, at: place) else {
-            return try nullDecoder(at: place, depth: 1)
         }
         return try decoder(of: field, at: place, depth: 1)
     }

@@ -42,10 +42,14 @@ struct FieldDecodingContainer<Key: CodingKey>: LookUpContainer {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder.nestedList(key).unkeyedContainer()
+        // A missing list is empty.
+        try decoder.nested(key, orElse: .list([])).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder { try decoder.superDecoder() }
+    func superDecoder() throws -> any Decoder {
+        // A superclass may have encoded nothing.
+        try decoder.nested(SuperKey(), orElse: .bytes(FieldDecoder.null))
+    }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder.nested(key) }
 }

@@ -68,7 +68,9 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: LookUpContainer {
     func superDecoder() throws -> any Decoder {
         let key = SuperKey()
         if let member = root.json.member(key.stringValue, of: object) { return decoder(member) }
-        return try root.nullDecoder(at: CodingPlace(codingPath, key), depth: depth + 1)
+        // A superclass may have encoded nothing.
+        let place = CodingPlace(codingPath, key)
+        return try root.jsonDecoder(of: FieldDecoder.null, at: place, depth: depth + 1)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(member(key)) }

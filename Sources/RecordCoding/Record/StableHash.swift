@@ -36,9 +36,7 @@ package struct StableHash {
     /// - Parameter string: The string.
     /// - Returns: Its hash.
     package static func of(_ string: String) -> UInt64 {
-        var hash = StableHash()
-        hash.combine(string)
-        return hash.value
+        string.withBytes { of(UnsafeRawBufferPointer($0)) }
     }
 
     /// The hash of a string's bytes.
