@@ -39,9 +39,12 @@ extension Conflict {
         )
         record.fields = try encoder.encode(server).fields
         merge.merge(into: &record.fields)
-        let storesSystemFields = ModelFacts.of(Model.self).storing != nil
-        let systemFields = storesSystemFields ? (server as? any SystemFieldsStoring)?.systemFields : nil
-        return try RecordDecoder().decode(Model.self, from: record, systemFields: systemFields)
+        return try RecordDecoder().decode(
+            Model.self,
+            ModelFacts.of(Model.self),
+            from: record,
+            systemFields: (server as? any SystemFieldsStoring)?.systemFields
+        )
     }
 
     private func prefersClient(_ preference: ConflictPreference) -> Bool {

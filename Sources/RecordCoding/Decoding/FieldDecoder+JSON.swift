@@ -9,16 +9,6 @@ extension FieldDecoder {
         } catch {
             throw place.corrupted(.malformedJSON(field: place.field, reason: error.description))
         }
-        return decoder(of: position, at: place, depth)
-    }
-
-    /// The decoder of a null that is not there.
-    func nullDecoder(at place: CodingPlace, depth: Int) -> JSONValueDecoder {
-        decoder(of: json.appendNull(), at: place, depth)
-    }
-
-    /// The decoder of the outermost value of a new text.
-    private func decoder(of position: Int, at place: CodingPlace, _ depth: Int) -> JSONValueDecoder {
         let number = textCount
         if number == 0 {
             firstTextPlace = place
@@ -29,6 +19,9 @@ extension FieldDecoder {
         textCount = number + 1
         return JSONValueDecoder(self, position, in: JSONToken.noContainer, at: number, depth: depth)
     }
+
+    /// The JSON of a null.
+    static let null = Data("null".utf8)
 
     /// The coding path of an array or object.
     func path(of position: Int) -> [any CodingKey] {
@@ -61,12 +54,10 @@ extension FieldDecoder {
 }
 
 /// The key of a member in a coding path that is put together from the JSON.
-private struct MemberKey: CodingKey {
+private struct MemberKey: PathKey {
     let stringValue: String
 
     init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { nil }
 
     /// The same as that of a dictionary's key.
     var intValue: Int? { Int(stringValue) }

@@ -104,9 +104,6 @@ extension FieldDecoder {
 
 /// An optional, seen without its wrapped type.
 protocol OptionalDecodable {
-    /// The value for an absent member.
-    static var absent: Self { get }
-
     /// Decodes null as `nil` and everything else as the wrapped type.
     static func decode(
         _ field: RecordValue,
@@ -120,8 +117,6 @@ protocol OptionalDecodable {
 }
 
 extension Optional: OptionalDecodable where Wrapped: Decodable {
-    static var absent: Wrapped? { nil }
-
     static func decode(
         _ field: RecordValue,
         _ place: CodingPlace,
@@ -136,10 +131,3 @@ extension Optional: OptionalDecodable where Wrapped: Decodable {
         try json.decodedIfPresent(Wrapped.self)
     }
 }
-
-/// An array, seen without its element type.
-protocol EmptyList {
-    init()
-}
-
-extension Array: EmptyList {}

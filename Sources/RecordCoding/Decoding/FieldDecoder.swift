@@ -81,56 +81,18 @@ final class FieldDecoder: Decoder, TypeKindCoder {
         return field
     }
 
-    /// Decodes a type that has a field kind of its own.
-    func scalar<Value: FieldConvertible>(
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws -> Value {
-        guard let field = present(name) else { return try absentValue(Value.self, name, at: place()) }
-        return try Value(field: field, at: place())
-    }
-
-    /// Decodes an optional of a type that has a field kind of its own.
-    func optionalScalar<Value: FieldConvertible>(
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws -> Value? {
-        try present(name).map { try Value(field: $0, at: place()) }
-    }
-
-    func value<Value: Decodable>(
-        _ type: Value.Type,
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws -> Value {
-        guard let field = present(name) else { return try absentValue(type, name, at: place()) }
-        return try decode(type, from: field, at: place(), depth: 1)
-    }
-
     /// The decoder of a container that a model nests manually.
-    func nested(_ key: any CodingKey) throws -> any Decoder {
+    ///
+    /// - Parameters:
+    ///   - key: The key of the container.
+    ///   - absent: What stands in for a field that is missing and has no default.
+    /// - Returns: The decoder.
+    /// - Throws: `DecodingError` for a missing field, if nothing stands in for it.
+    func nested(_ key: any CodingKey, orElse absent: RecordValue? = nil) throws -> any Decoder {
         let place = CodingPlace([], key)
         let name = key.stringValue
-        guard let field = try present(name) ?? defaultValue(name, at: place) ?? self[name] else {
+        guard let field = try present(name) ?? defaultValue(name, at: place) ?? absent ?? self[name] else {
             throw missing(at: place)
-        }
-        return try decoder(of: field, at: place, depth: 1)
-    }
-
-    /// The decoder of a list whose elements a model reads manually; a missing list is empty.
-    func nestedList(_ key: any CodingKey) throws -> any Decoder {
-        let place = CodingPlace([], key)
-        let name = key.stringValue
-        let field = try present(name) ?? defaultValue(name, at: place) ?? .list([])
-        return try decoder(of: field, at: place, depth: 1)
-    }
-
-    /// The decoder of a superclass, which may have encoded nothing.
-    func superDecoder() throws -> any Decoder {
-        let place = CodingPlace([], SuperKey())
-        let name = SuperKey().stringValue
-        guard let field = try present(name) ?? defaultValue(name, at: place) else {
-            return nullDecoder(at: place, depth: 1)
         }
         return try decoder(of: field, at: place, depth: 1)
     }
@@ -140,7 +102,7 @@ final class FieldDecoder: Decoder, TypeKindCoder {
 
 extension FieldDecoder {
     /// The value for a missing field: `nil`, an empty list, what the type makes from null, or the default.
-    private func absentValue<Value: Decodable>(
+    func absentValue<Value: Decodable>(
         _ type: Value.Type,
         _ name: String,
         at place: CodingPlace
@@ -149,7 +111,7 @@ extension FieldDecoder {
         case .value: break
         case .values, .singles:
             // A server may drop empty lists.
-            if let list = type as? any EmptyList.Type, let value = list.init() as? Value { return value }
+            if let list = type as? any ArrayType.Type, let value = list.init() as? Value { return value }
         case .single, .optional, .json:
             if let value = decodedFromNull(type, at: place) { return value }
         }

@@ -1,8 +1,5 @@
 /// The keyed container of the top level: each key is a field.
-///
-/// Every typed function is implemented, since the compiler then makes a version of what it calls for each
-/// type.
-struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct FieldDecodingContainer<Key: CodingKey>: LookUpContainer {
     let decoder: FieldDecoder
     var codingPath: [any CodingKey] { [] }
 
@@ -15,8 +12,28 @@ struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return field == .null
     }
 
+    // Inlined into each of the functions for one type that the protocol requires, as `get` is.
+    @inline(__always)
+    func decode<Value: Decodable & FieldConvertible>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        let name = key.stringValue
+        guard let field = decoder.present(name) else {
+            return try decoder.absentValue(type, name, at: CodingPlace([], key))
+        }
+        return try Value(field: field, at: CodingPlace([], key))
+    }
+
+    @inline(__always)
+    func get<Value: FieldConvertible>(_ key: Key) throws -> Value? {
+        guard let field = decoder.present(key.stringValue) else { return nil }
+        return try Value(field: field, at: CodingPlace([], key))
+    }
+
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder.value(type, key.stringValue, at: CodingPlace([], key))
+        let name = key.stringValue
+        guard let field = decoder.present(name) else {
+            return try decoder.absentValue(type, name, at: CodingPlace([], key))
+        }
+        return try decoder.decode(type, from: field, at: CodingPlace([], key), depth: 1)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
@@ -24,86 +41,15 @@ struct FieldDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try decoder.decode(type, from: field, at: CodingPlace([], key), depth: 1)
     }
 
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try scalar(key) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try scalar(key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try scalar(key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try scalar(key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try scalar(key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try scalar(key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try scalar(key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try scalar(key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try scalar(key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try scalar(key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try scalar(key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try scalar(key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try scalar(key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try scalar(key) }
-
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try optionalScalar(key)
-    }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try optionalScalar(key)
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        try decoder.nested(key).container(keyedBy: type)
-    }
-
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder.nestedList(key).unkeyedContainer()
+        // A missing list is empty.
+        try decoder.nested(key, orElse: .list([])).unkeyedContainer()
     }
 
-    @inline(__always)
-    private func scalar<Value: FieldConvertible>(_ key: Key) throws -> Value {
-        try decoder.scalar(key.stringValue, at: CodingPlace([], key))
+    func superDecoder() throws -> any Decoder {
+        // A superclass may have encoded nothing.
+        try decoder.nested(SuperKey(), orElse: .bytes(FieldDecoder.null))
     }
-
-    @inline(__always)
-    private func optionalScalar<Value: FieldConvertible>(_ key: Key) throws -> Value? {
-        try decoder.optionalScalar(key.stringValue, at: CodingPlace([], key))
-    }
-
-    func superDecoder() throws -> any Decoder { try decoder.superDecoder() }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder.nested(key) }
 }

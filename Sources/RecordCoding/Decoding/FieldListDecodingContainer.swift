@@ -1,5 +1,5 @@
 /// The elements of a field that is a list, read from its start.
-struct FieldListDecodingContainer: UnkeyedDecodingContainer {
+struct FieldListDecodingContainer: ElementContainer {
     private let elements: [RecordValue]
     private let decoder: FieldValueDecoder
     private(set) var currentIndex = 0
@@ -25,16 +25,6 @@ struct FieldListDecodingContainer: UnkeyedDecodingContainer {
         let value = try decoder.root.decode(type, from: next(), at: place, depth: decoder.depth + 1)
         currentIndex += 1
         return value
-    }
-
-    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<
-        Key
-    > {
-        try superDecoder().container(keyedBy: type)
-    }
-
-    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try superDecoder().unkeyedContainer()
     }
 
     mutating func superDecoder() throws -> any Decoder {

@@ -1,5 +1,5 @@
 /// The members of a JSON object.
-struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct JSONKeyedDecodingContainer<Key: CodingKey>: LookUpContainer {
     private let root: FieldDecoder
     private let object: Int
     private let depth: Int
@@ -35,10 +35,8 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         try Value(json: JSONValue(root, member(key)), at: place(of: key))
     }
 
-    func decodeIfPresent<Value: Decodable & JSONConvertible>(
-        _ type: Value.Type,
-        forKey key: Key
-    ) throws -> Value? {
+    @inline(__always)
+    func get<Value: JSONConvertible>(_ key: Key) throws -> Value? {
         guard let member = root.json.member(key.stringValue, of: object) else { return nil }
         let value = JSONValue(root, member)
         return value.isNull ? nil : try Value(json: value, at: place(of: key))
@@ -55,8 +53,9 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     @inline(never)
     private func absent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         // An absent member is `nil` for an optional.
-        guard case .optional = root.jsonKind(of: type), let optional = type as? any OptionalDecodable.Type,
-            case let value as Value = optional.absent
+        guard case .optional = root.jsonKind(of: type),
+            let optional = type as? any ExpressibleByNilLiteral.Type,
+            case let value as Value = optional.init(nilLiteral: ())
         else { throw place(of: key).missing() }
         return value
     }
@@ -66,21 +65,12 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         return try decoder(member).decodedIfPresent(type)
     }
 
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        try decoder(member(key)).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder(member(key)).unkeyedContainer()
-    }
-
     func superDecoder() throws -> any Decoder {
         let key = SuperKey()
         if let member = root.json.member(key.stringValue, of: object) { return decoder(member) }
-        return root.nullDecoder(at: CodingPlace(codingPath, key), depth: depth + 1)
+        // A superclass may have encoded nothing.
+        let place = CodingPlace(codingPath, key)
+        return try root.jsonDecoder(of: FieldDecoder.null, at: place, depth: depth + 1)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(member(key)) }

@@ -1,5 +1,5 @@
 /// The elements of a JSON array, read from its start; like a decoder, it has three words at most.
-struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
+struct JSONUnkeyedDecodingContainer: ElementContainer {
     private let root: FieldDecoder
     private let array: UInt32
     /// The position of the next element.
@@ -40,27 +40,15 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
         return value
     }
 
-    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<
-        Key
-    > {
-        try nestedDecoder().container(keyedBy: type)
-    }
-
-    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try nestedDecoder().unkeyedContainer()
-    }
-
-    mutating func superDecoder() throws -> any Decoder { try nestedDecoder() }
-
-    private var token: JSONToken { root.json.token(at: Int(array)) }
-
-    private var place: CodingPlace { CodingPlace(codingPath, IndexKey(currentIndex)) }
-
-    private mutating func nestedDecoder() throws -> JSONValueDecoder {
+    mutating func superDecoder() throws -> any Decoder {
         let nested = try decoder()
         advance()
         return nested
     }
+
+    private var token: JSONToken { root.json.token(at: Int(array)) }
+
+    private var place: CodingPlace { CodingPlace(codingPath, IndexKey(currentIndex)) }
 
     private func decoder() throws -> JSONValueDecoder {
         JSONValueDecoder(root, try element(), in: array, at: currentIndex, depth: Int(depth) + 1)

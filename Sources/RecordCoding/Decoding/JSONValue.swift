@@ -10,7 +10,7 @@ struct JSONValue {
     }
 
     /// The kind of the value, for messages.
-    var kind: String { token.kindName }
+    var kind: String { token.kind.rawValue }
 
     var isNull: Bool { token.kind == .null }
 

@@ -34,31 +34,28 @@ public struct RecordDecoder: Sendable {
         _ model: Model.Type,
         _ recordName: String
     ) throws {
-        guard Value.self == Model.self else { return }
-        // The types are the same, and a cast with `as?` takes several times as long.
-        let modelName = withUnsafeMutablePointer(to: &value) {
-            name(of: &UnsafeMutableRawPointer($0).assumingMemoryBound(to: Model.self).pointee)
-        }
-        guard !modelName.isIdentical(to: recordName) else { return }
+        let modelName = with(&value, as: model) { $0.recordName }
+        guard let modelName, !modelName.isIdentical(to: recordName) else { return }
         throw CodingPlace([]).corrupted(
             .recordNameMismatch(recordName: recordName.abbreviated, modelName: modelName.abbreviated)
         )
     }
 
-    /// The record name of a model, which is `inout` only so that it is read in place: models are large to copy.
-    @inline(never)
-    private func name<Model: RecordCodable>(of model: inout Model) -> String { model.recordName }
+    /// Passes a value as the model that it is, in place, since models are large to copy.
+    private func with<Value, Model, Result>(
+        _ value: inout Value,
+        as type: Model.Type,
+        _ body: (inout Model) -> Result
+    ) -> Result? {
+        // The types are the same, and a cast with `as?` takes several times as long.
+        guard Value.self == Model.self else { return nil }
+        return withUnsafeMutablePointer(to: &value) {
+            body(&UnsafeMutableRawPointer($0).assumingMemoryBound(to: Model.self).pointee)
+        }
+    }
 
     /// Decodes fields, and passes a blob to a value that stores system fields; no other value needs the blob.
     func decode<T: Decodable>(
-        _ type: T.Type,
-        from record: Record,
-        systemFields: @autoclosure () -> Data?
-    ) throws -> T {
-        try decode(type, ModelFacts.of(type), from: record, systemFields: systemFields())
-    }
-
-    private func decode<T: Decodable>(
         _ type: T.Type,
         _ facts: ModelFacts,
         from record: Record,
@@ -82,11 +79,6 @@ public struct RecordDecoder: Sendable {
         in value: inout Value,
         _ model: Model.Type
     ) {
-        guard Value.self == Model.self else { return }
-        // As in `checkName`.
-        withUnsafeMutablePointer(to: &value) {
-            UnsafeMutableRawPointer($0).assumingMemoryBound(to: Model.self).pointee.systemFields =
-                systemFields
-        }
+        _ = with(&value, as: model) { $0.systemFields = systemFields }
     }
 }

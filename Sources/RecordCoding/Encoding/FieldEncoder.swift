@@ -29,8 +29,6 @@ final class FieldEncoder: TypeKindCoder {
     @exclusivity(unchecked) private var nodes: [(position: Int, node: Int)] = []
     /// The value that encodes itself in a single-value container at present.
     @exclusivity(unchecked) var single = SingleFieldEncoder.State()
-    /// What this value encoded.
-    @exclusivity(unchecked) var singleResult: RecordValue?
     /// The number of such values so far.
     @exclusivity(unchecked) var singleCount = 0
     /// The first misuse that could not be thrown, since `Encoder` returns containers without throwing.
@@ -93,31 +91,12 @@ final class FieldEncoder: TypeKindCoder {
         return json.clear() && values.count < 1000
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        fail("its top level is an unkeyed container", at: CodingPlace([]))
-        return JSONNode(self, CodingPlace([]), depth: 1).unkeyedContainer()
-    }
-
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        fail("its top level is a single value", at: CodingPlace([]))
-        return JSONNode(self, CodingPlace([]), depth: 1)
-    }
-
     // MARK: - Fields
 
     /// Whether the key is that of the model's copy of the system fields, which is never a field.
     func skips(_ name: String) -> Bool { skipsSystemFields && name == SystemFieldsKey.name }
 
-    /// Stores a value that has a field kind of its own; `nil` is a null.
-    func put<Value: FieldConvertible>(
-        _ value: Value?,
-        _ name: String,
-        at place: @autoclosure () -> CodingPlace
-    ) throws {
-        guard !skips(name) else { return }
-        put(try value?.fieldValue(at: place()) ?? .null, name, at: place())
-    }
-
+    /// Stores the value of a field, whose key is not skipped.
     func put(_ field: consuming RecordValue, _ name: String, at place: @autoclosure () -> CodingPlace) {
         if names != nil || !order.has(name, at: count) {
             guard RecordLimits.isModelKey(name) else { return refuse(name, at: place()) }
@@ -195,9 +174,15 @@ struct TopEncoder: Encoder {
         KeyedEncodingContainer(FieldEncodingContainer(encoder: encoder))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        encoder.fail("its top level is an unkeyed container", at: CodingPlace([]))
+        return JSONNode(encoder, CodingPlace([]), depth: 1).unkeyedContainer()
+    }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { encoder.singleValueContainer() }
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        encoder.fail("its top level is a single value", at: CodingPlace([]))
+        return JSONNode(encoder, CodingPlace([]), depth: 1)
+    }
 }
 
 /// The key of ``SystemFieldsStoring/systemFields``.

@@ -1,12 +1,15 @@
 /// The keyed container of the top level: each key is a field, and `nil` is a null.
-///
-/// Every typed function is implemented: those for optionals, since the standard library's versions omit a
-/// `nil`, and the others, since the compiler then makes a version of `put` for each type.
-struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct FieldEncodingContainer<Key: CodingKey>: TopContainer {
     let encoder: FieldEncoder
     var codingPath: [any CodingKey] { [] }
 
     func encodeNil(forKey key: Key) throws { try put(String?.none, key) }
+
+    // Inlined into each of the functions for one type that the protocol requires, as `put` is.
+    @inline(__always)
+    func encode<Value: Encodable & FieldConvertible>(_ value: Value, forKey key: Key) throws {
+        try put(value, key)
+    }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         let name = key.stringValue
@@ -19,53 +22,13 @@ struct FieldEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
-    func encode(_ value: String, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Bool, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Double, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Float, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Int, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Int8, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Int16, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Int32, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: Int64, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: UInt, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: UInt8, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: UInt16, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: UInt32, forKey key: Key) throws { try put(value, key) }
-    func encode(_ value: UInt64, forKey key: Key) throws { try put(value, key) }
-
-    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try put(value, key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try put(value, key) }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
-        encoder.nestedNode(key).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        encoder.nestedNode(key).unkeyedContainer()
-    }
-
     @inline(__always)
-    private func put<Value: FieldConvertible>(_ value: Value?, _ key: Key) throws {
-        try encoder.put(value, key.stringValue, at: CodingPlace([], key))
+    func put<Value: Encodable & FieldConvertible>(_ value: Value?, _ key: Key) throws {
+        let name = key.stringValue
+        guard !encoder.skips(name) else { return }
+        let field = try value?.fieldValue(at: CodingPlace([], key)) ?? .null
+        encoder.put(field, name, at: CodingPlace([], key))
     }
 
-    func superEncoder() -> any Encoder { encoder.nestedNode(SuperKey()) }
-
-    func superEncoder(forKey key: Key) -> any Encoder { encoder.nestedNode(key) }
+    func addNode(at key: any CodingKey) -> JSONNode { encoder.nestedNode(key) }
 }

@@ -1,5 +1,5 @@
 /// A JSON object; a key that is encoded twice keeps the last value.
-struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct JSONKeyedEncodingContainer<Key: CodingKey>: NodeContainer {
     let node: JSONNode
 
     var codingPath: [any CodingKey] { node.codingPath }
@@ -14,18 +14,5 @@ struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
         try node.add(value, key.stringValue, at: node.place(of: key))
     }
 
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
-        node.addNode(at: key).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        node.addNode(at: key).unkeyedContainer()
-    }
-
-    func superEncoder() -> any Encoder { node.addNode(at: SuperKey()) }
-
-    func superEncoder(forKey key: Key) -> any Encoder { node.addNode(at: key) }
+    func addNode(at key: any CodingKey) -> JSONNode { node.addNode(at: key) }
 }

@@ -118,7 +118,7 @@ public struct RecordEncoder: Sendable {
         do throws(RecordCodingError) {
             for name in names {
                 if let value = record.fields[name] {
-                    try RecordLimits.checkEncryptable(value, of: name)
+                    try RecordLimits.checkEncryptable(value.elementKind, of: name)
                 } else if !omitted.contains(name) {
                     throw .unknownEncryptedField(field: name.abbreviated, model: "\(M.self)".abbreviated)
                 }

@@ -18,6 +18,8 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         fileprivate var expected: any FieldConvertible.Type = String.self
         /// What was encoded, if it is of another kind.
         fileprivate var other: JSONNode?
+        /// What was encoded, if it is of the expected kind.
+        fileprivate var result: RecordValue?
     }
 
     private let encoder: FieldEncoder
@@ -42,12 +44,9 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
         encoder.singleCount = number
         var outer = State(number: number, place: place, depth: depth, expected: type)
         swap(&outer, &encoder.single)
-        let outerResult = encoder.singleResult
-        encoder.singleResult = nil
         let mark = encoder.json.begin()
         defer {
             swap(&outer, &encoder.single)
-            encoder.singleResult = outerResult
             encoder.json.end(mark)
         }
         let single = SingleFieldEncoder(encoder: encoder, number: number)
@@ -57,7 +56,7 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
             guard let start = node.complete(mark) else { throw single.unexpected(value) }
             return try single.converted(encoder.json.data(from: start), of: value)
         }
-        guard let result = encoder.singleResult else { throw single.unexpected(value) }
+        guard let result = encoder.single.result else { throw single.unexpected(value) }
         return result
     }
 
@@ -101,16 +100,16 @@ struct SingleFieldEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     private func put(_ field: RecordValue) throws {
-        if encoder.single.number != number || encoder.singleResult != nil || encoder.single.other != nil {
+        if encoder.single.number != number || encoder.single.result != nil || encoder.single.other != nil {
             failBesideAnother()
             try encoder.check()
         }
-        encoder.singleResult = field
+        encoder.single.result = field
     }
 
     /// The node for a value of another kind.
     private func node() -> JSONNode {
-        guard encoder.single.number == number, encoder.singleResult == nil else {
+        guard encoder.single.number == number, encoder.single.result == nil else {
             failBesideAnother()
             return JSONNode(encoder, place, depth: depth)
         }

@@ -34,7 +34,7 @@ extension JSONReader {
     /// The double nearest to a number.
     func double(_ number: Number) throws(JSONError) -> Double {
         if let value = exactDouble(number) { return value }
-        guard let value = Double(text(of: number)), value.isFinite else {
+        guard let value = Double(String(decoding: bytes[number.range], as: UTF8.self)), value.isFinite else {
             throw JSONError(offset: number.range.lowerBound, reason: "the number is too large")
         }
         return value
@@ -49,9 +49,6 @@ extension JSONReader {
         let value = number.exponent < 0 ? digits / power : digits * power
         return number.isNegative ? -value : value
     }
-
-    /// The text of a number.
-    func text(of number: Number) -> String { String(decoding: bytes[number.range], as: UTF8.self) }
 
     /// A number as written: `digits` times ten to the power of `exponent`.
     struct Number {

@@ -4,7 +4,7 @@ extension JSONReader {
     /// Reads a string without changing its Unicode form.
     package mutating func string() throws(JSONError) -> String {
         let run = try plainString()
-        return try run.isPlain ? text(run) : escapedString(run)
+        return try run.isEscaped ? escapedString(run) : text(run)
     }
 
     /// Reads a string of padded base64.
@@ -12,34 +12,34 @@ extension JSONReader {
         let start = position
         let run = try plainString()
         let decoded: [UInt8]?
-        if run.isPlain {
-            decoded = bytes.withUnsafeBufferPointer { Base64.decode(.init(rebasing: $0[run.range])) }
-        } else {
+        if run.isEscaped {
             let unescaped = try Array(escapedString(run).utf8)
             decoded = unescaped.withUnsafeBufferPointer { Base64.decode($0) }
+        } else {
+            decoded = bytes.withUnsafeBufferPointer { Base64.decode(.init(rebasing: $0[run.range])) }
         }
         guard let decoded else { throw JSONError(offset: start, reason: "base64 was expected") }
         return Data(decoded)
     }
 
-    /// A string as it is written, between its quotes.
+    /// A string as it is written, between its quotes, or a run of it: the bytes up to its end or to an escape.
     struct RawString {
         var range: Range<Int>
         var isASCII: Bool
+        /// Whether the string has escapes; of a run, whether an escape follows.
         var isEscaped: Bool
     }
 
     /// Reads a string, and checks it like one that is used.
     mutating func rawString() throws(JSONError) -> RawString {
         var run = try plainString()
-        var string = RawString(range: run.range, isASCII: true, isEscaped: false)
+        var string = run
         while true {
             if !run.isASCII {
                 try checkText(run)
                 string.isASCII = false
             }
-            if run.isPlain { break }
-            string.isEscaped = true
+            guard run.isEscaped else { break }
             _ = try escape()
             run = try nextRun()
         }
@@ -47,23 +47,15 @@ extension JSONReader {
         return string
     }
 
-    /// The bytes of a string up to its end or its first escape.
-    private struct Run {
-        var range: Range<Int>
-        var isASCII: Bool
-        /// Whether the string ends here; if not, an escape follows.
-        var isPlain: Bool
-    }
-
     /// Reads the opening quote, and everything up to the closing quote or the first backslash.
     @inline(__always)
-    private mutating func plainString() throws(JSONError) -> Run {
+    private mutating func plainString() throws(JSONError) -> RawString {
         try expect(UInt8(ascii: "\""), "a string was expected")
         return try nextRun()
     }
 
     @inline(__always)
-    private mutating func nextRun() throws(JSONError) -> Run {
+    private mutating func nextRun() throws(JSONError) -> RawString {
         let start = position
         let limit = limit
         let (stop, union) = bytes.withUnsafeBufferPointer { bytes in
@@ -74,27 +66,27 @@ extension JSONReader {
         let byte = bytes[stop]
         guard byte >= 0x20 else { throw error("a control character stands in a string") }
         position += 1
-        return Run(range: start..<stop, isASCII: union < 0x80, isPlain: byte == UInt8(ascii: "\""))
+        return RawString(range: start..<stop, isASCII: union < 0x80, isEscaped: byte != UInt8(ascii: "\""))
     }
 
-    private func text(_ run: Run) throws(JSONError) -> String {
+    private func text(_ run: RawString) throws(JSONError) -> String {
         if !run.isASCII { try checkText(run) }
         return bytes.withUnsafeBufferPointer { String(decoding: $0[run.range], as: UTF8.self) }
     }
 
     /// Checks that a run is UTF-8.
-    private func checkText(_ run: Run) throws(JSONError) {
+    private func checkText(_ run: RawString) throws(JSONError) {
         guard bytes.withUnsafeBufferPointer({ JSONText.isUTF8($0[run.range]) }) else {
             throw JSONError(offset: run.range.lowerBound, reason: "the string is not UTF-8")
         }
     }
 
-    private mutating func escapedString(_ first: Run) throws(JSONError) -> String {
+    private mutating func escapedString(_ first: RawString) throws(JSONError) -> String {
         var run = first
         var text = ""
         while true {
             text += try self.text(run)
-            if run.isPlain { return text }
+            guard run.isEscaped else { return text }
             text.unicodeScalars.append(try escape())
             run = try nextRun()
         }
@@ -135,13 +127,8 @@ extension JSONReader {
         guard limit - position >= 4 else { throw error("four hexadecimal digits were expected") }
         var value: UInt32 = 0
         for byte in bytes[position..<position + 4] {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: throw error("four hexadecimal digits were expected")
-            }
+            let digit = UInt8.hexadecimalDigits[Int(byte)]
+            guard digit < 16 else { throw error("four hexadecimal digits were expected") }
             value = value << 4 | UInt32(digit)
         }
         position += 4

@@ -12,9 +12,14 @@
 /// A byte order mark, bytes after the value, invalid UTF-8, lone surrogates, leading zeros and nesting deeper
 /// than 64 are errors. The caller must handle repeated keys.
 package struct JSONReader {
-    /// The kind of a value, according to its first byte.
-    package enum Kind: Sendable {
-        case object, array, string, number, bool, null
+    /// The kind of a value, according to its first byte, with its name in messages.
+    package enum Kind: String, Sendable {
+        case null
+        case bool = "a Boolean"
+        case number = "a number"
+        case string = "a string"
+        case array = "an array"
+        case object = "an object"
     }
 
     /// The text; what is outside of the part to read may be changed.

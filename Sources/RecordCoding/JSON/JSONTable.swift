@@ -39,14 +39,6 @@ struct JSONTable {
         return start + text.count
     }
 
-    /// Adds a null without a text.
-    mutating func appendNull() -> Int {
-        let position = bytes.count
-        var end = position
-        JSONTable.append(JSONToken(.null), to: &bytes, at: &end)
-        return position
-    }
-
     /// The value or key at a position.
     @inline(__always)
     func token(at position: Int) -> JSONToken { JSONTable.token(at: position, in: bytes) }

@@ -2,9 +2,7 @@
 ///
 /// An array or object is followed by all that it contains.
 struct JSONToken {
-    enum Kind: UInt8 {
-        case null, bool, number, string, array, object
-    }
+    typealias Kind = JSONReader.Kind
 
     /// The bytes that a token takes.
     static let size = MemoryLayout<JSONToken>.stride
@@ -47,18 +45,6 @@ extension JSONToken {
     var text: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
     var bool: Bool { bits != 0 }
-
-    /// The kind of the value, for messages.
-    var kindName: String {
-        switch kind {
-        case .null: "null"
-        case .bool: "a Boolean"
-        case .number: "a number"
-        case .string: "a string"
-        case .array: "an array"
-        case .object: "an object"
-        }
-    }
 }
 
 // MARK: - Strings

@@ -37,6 +37,13 @@ package struct JSONWriter {
         needsComma = false
     }
 
+    /// Writes a member that is a string, if there is one.
+    mutating func member(_ name: String, _ value: String?) {
+        guard let value else { return }
+        key(name)
+        string(value)
+    }
+
     package mutating func string(_ value: String) {
         separate()
         appendQuoted(value)

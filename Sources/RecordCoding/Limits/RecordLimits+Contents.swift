@@ -51,7 +51,7 @@ extension RecordLimits {
         for (name, value) in record.fields.sorted(by: { $0.key < $1.key }) {
             try checkFieldName(name)
             try check(value, of: name)
-            if record.encryptedFields.contains(name) { try checkEncryptable(value, of: name) }
+            if record.encryptedFields.contains(name) { try checkEncryptable(value.elementKind, of: name) }
         }
         if let parent = record.parent { try check(parent) }
         try checkSize(of: record)
@@ -76,13 +76,11 @@ extension RecordLimits {
         }
     }
 
-    /// Checks that CloudKit can encrypt a value: not a reference, which the server must read, nor an asset, which is
-    /// always encrypted.
-    static func checkEncryptable(_ value: RecordValue, of field: String) throws(RecordCodingError) {
-        switch value {
-        case .reference, .asset: throw .unencryptableField(field: field, kind: value.kind.rawValue)
-        case .list(let values): if let first = values.first { try checkEncryptable(first, of: field) }
-        case .string, .int64, .double, .date, .bytes, .location, .null: return
+    /// Checks that CloudKit can encrypt a kind of values: not references, which the server must read, nor assets,
+    /// which are always encrypted.
+    static func checkEncryptable(_ kind: RecordValue.Kind, of field: String) throws(RecordCodingError) {
+        if kind == .reference || kind == .asset {
+            throw .unencryptableField(field: field, kind: kind.rawValue)
         }
     }
 

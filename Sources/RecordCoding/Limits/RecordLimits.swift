@@ -95,7 +95,6 @@ public enum RecordLimits {
     /// - Parameter name: The name.
     /// - Throws: ``RecordCodingError``.
     static func checkForeignFieldName(_ name: String) throws(RecordCodingError) {
-        guard !name.isIdentifier else { return }
         try check(name, as: .fieldName, fault: faultOfIdentifier(name))
     }
 
@@ -144,7 +143,7 @@ public enum RecordLimits {
         let bytes = name.utf8
         if bytes.isEmpty { return .empty }
         let isPrintable = isPrintable(name)
-        if !isPrintable, !name.isASCII { return .notASCII }
+        if !isPrintable, !bytes.allSatisfy({ $0 < 0x80 }) { return .notASCII }
         if bytes.count > maximumNameLength { return .tooLong(length: bytes.count) }
         if !isPrintable { return .illegalCharacter }
         return bytes.first == UInt8(ascii: "_") ? .startsWithUnderscore : nil
@@ -152,7 +151,7 @@ public enum RecordLimits {
 
     /// Whether a name has ASCII characters only, and no control characters; looks at eight bytes at a time.
     private static func isPrintable(_ name: String) -> Bool {
-        let contiguous = name.utf8.withContiguousStorageIfAvailable { bytes in
+        name.withBytes { bytes in
             let bytes = UnsafeRawBufferPointer(bytes)
             let highBits: UInt64 = 0x8080_8080_8080_8080
             var offset = 0
@@ -166,20 +165,11 @@ public enum RecordLimits {
             }
             return bytes[offset...].allSatisfy { $0 &- 0x20 < 0x5F }
         }
-        return contiguous ?? name.utf8.allSatisfy { $0 &- 0x20 < 0x5F }
     }
 
     private static func faultOfIdentifier(_ name: String) -> RecordCodingError.NameFault? {
         if name.isIdentifier { return nil }
         if let fault = faultOfFreeName(name) { return fault }
         return name.utf8.first?.isASCIILetter == true ? .illegalCharacter : .startsWithoutLetter
-    }
-}
-
-extension String {
-    /// Whether this is ASCII; the bytes are read in place, since names are checked with every record.
-    fileprivate var isASCII: Bool {
-        var text = self
-        return text.withUTF8 { bytes in bytes.reduce(0, |) < 0x80 }
     }
 }

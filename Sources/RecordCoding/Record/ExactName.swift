@@ -56,13 +56,7 @@ extension String {
 
     /// Compares the bytes in place, since every look-up in a table compares names.
     private func compareBytes(with other: String) -> Int {
-        let order = utf8.withContiguousStorageIfAvailable { mine in
-            other.utf8.withContiguousStorageIfAvailable { String.compare(mine, $0) }
-        }
-        if let order = order ?? nil { return order }
-        // A string of another runtime has no bytes in UTF-8 yet.
-        var (first, second) = (self, other)
-        return first.withUTF8 { mine in second.withUTF8 { String.compare(mine, $0) } }
+        withBytes { mine in other.withBytes { String.compare(mine, $0) } }
     }
 
     private static func compare(

@@ -6,13 +6,9 @@ import struct Foundation.URL
 extension RecordJSON {
     static func append(_ reference: RecordReference, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("name")
-        writer.string(reference.recordName)
+        writer.member("name", reference.recordName)
         if let zoneID = reference.zoneID { append(zoneID, to: &writer) }
-        if reference.action != .none {
-            writer.key("action")
-            writer.string(reference.action.rawValue)
-        }
+        writer.member("action", reference.action == .none ? nil : reference.action.rawValue)
         writer.endObject()
     }
 
@@ -93,14 +89,8 @@ extension RecordJSON {
 
     static func append(_ asset: RecordAsset, to writer: inout JSONWriter) {
         writer.beginObject()
-        if let fileURL = asset.fileURL {
-            writer.key("file")
-            writer.string(fileURL.absoluteString)
-        }
-        if let fileChecksum = asset.fileChecksum {
-            writer.key("checksum")
-            writer.string(fileChecksum)
-        }
+        writer.member("file", asset.fileURL?.absoluteString)
+        writer.member("checksum", asset.fileChecksum)
         if let size = asset.size {
             writer.key("size")
             writer.int(size)
@@ -131,12 +121,11 @@ extension RecordJSON {
     /// A date that cannot be stored is left out, since nothing depends on it and the record is more
     /// important.
     static func append(_ systemFields: SystemFields, to writer: inout JSONWriter) {
-        writer.key("tag")
-        writer.string(systemFields.recordChangeTag)
+        writer.member("tag", systemFields.recordChangeTag)
         append(systemFields.creationDate, "created", to: &writer)
         append(systemFields.modificationDate, "modified", to: &writer)
-        append(systemFields.creatorUserRecordName, "creator", to: &writer)
-        append(systemFields.lastModifiedUserRecordName, "modifier", to: &writer)
+        writer.member("creator", systemFields.creatorUserRecordName)
+        writer.member("modifier", systemFields.lastModifiedUserRecordName)
         if let archive = systemFields.archive {
             writer.key("archive")
             writer.base64(archive)
@@ -147,12 +136,6 @@ extension RecordJSON {
         guard let date, isStorable(date) else { return }
         writer.key(name)
         append(date, to: &writer)
-    }
-
-    private static func append(_ user: String?, _ name: String, to writer: inout JSONWriter) {
-        guard let user else { return }
-        writer.key(name)
-        writer.string(user)
     }
 
     static func readSystemFields(from reader: inout JSONReader) throws -> SystemFields {

@@ -47,11 +47,9 @@ public enum RecordJSON {
     ///   - writer: The writer.
     package static func append(_ record: Record, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("name")
-        writer.string(record.recordID.recordName)
+        writer.member("name", record.recordID.recordName)
         append(record.recordID.zoneID, to: &writer)
-        writer.key("type")
-        writer.string(record.recordType)
+        writer.member("type", record.recordType)
         if let systemFields = record.systemFields {
             writer.key("system")
             writer.beginObject()
@@ -85,10 +83,8 @@ public enum RecordJSON {
 
     /// Writes the zone's two members into an object, omitting default values.
     static func append(_ zoneID: ZoneID, to writer: inout JSONWriter) {
-        writer.key("zone")
-        writer.string(zoneID.zoneName)
-        guard zoneID.ownerName != ZoneID.currentUserOwnerName else { return }
-        writer.key("owner")
-        writer.string(zoneID.ownerName)
+        writer.member("zone", zoneID.zoneName)
+        let isDefault = zoneID.ownerName == ZoneID.currentUserOwnerName
+        writer.member("owner", isDefault ? nil : zoneID.ownerName)
     }
 }

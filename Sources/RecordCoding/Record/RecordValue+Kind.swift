@@ -1,28 +1,9 @@
 import struct Foundation.Date
 
 extension RecordValue {
-    /// The kind of a value without the value.
+    /// The kind of a value without the value; see the cases of ``RecordValue``.
     package enum Kind: String, Hashable, Sendable {
-        /// A string.
-        case string
-        /// A whole number.
-        case int64
-        /// A finite number.
-        case double
-        /// An instant.
-        case date
-        /// Raw bytes.
-        case bytes
-        /// A reference to another record.
-        case reference
-        /// A location on the earth.
-        case location
-        /// A file.
-        case asset
-        /// Values of one kind.
-        case list
-        /// No value.
-        case null
+        case string, int64, double, date, bytes, reference, location, asset, list, null
     }
 
     /// The kind of this value.
@@ -39,6 +20,11 @@ extension RecordValue {
         case .list: .list
         case .null: .null
         }
+    }
+
+    /// The kind of a list's elements, or of any other value.
+    var elementKind: Kind {
+        if case .list(let values) = self { values.first?.kind ?? .list } else { kind }
     }
 
     /// Whether the value is null or an empty list, which some servers do not distinguish from an absent

@@ -28,8 +28,7 @@ package struct StableHash {
     }
 
     mutating func combine(_ string: String) {
-        var string = string
-        string.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+        string.withBytes { combine(UnsafeRawBufferPointer($0)) }
     }
 
     /// The hash of one string.
@@ -37,9 +36,7 @@ package struct StableHash {
     /// - Parameter string: The string.
     /// - Returns: Its hash.
     package static func of(_ string: String) -> UInt64 {
-        var hash = StableHash()
-        hash.combine(string)
-        return hash.value
+        string.withBytes { of(UnsafeRawBufferPointer($0)) }
     }
 
     /// The hash of a string's bytes.

@@ -44,24 +44,20 @@ public struct RecordSchema: Hashable, Sendable {
             throw CodingPlace([]).encodingError(sample, error)
         }
         var fields = try SchemaEncoder.fields(of: sample)
-        if let file = fields.keys.sorted().first(where: { fields[$0]?.kind == .asset }) {
-            let reason = "a file is an asset, which no engine uploads; store its bytes as Data"
-            throw CodingPlace([]).encodingError(sample, .invalidSchema(field: file, reason: reason))
-        }
-        for name in Model.encryptedFields {
-            guard let kind = fields[name]?.kind else {
-                throw CodingPlace([]).encodingError(
-                    sample,
-                    .unknownEncryptedField(field: name.abbreviated, model: "\(Model.self)".abbreviated)
-                )
+        do throws(RecordCodingError) {
+            if let file = fields.keys.sorted().first(where: { fields[$0]?.kind == .asset }) {
+                let reason = "a file is an asset, which no engine uploads; store its bytes as Data"
+                throw .invalidSchema(field: file, reason: reason)
             }
-            if kind == .reference || kind == .asset {
-                throw CodingPlace([]).encodingError(
-                    sample,
-                    .unencryptableField(field: name, kind: kind.rawValue)
-                )
+            for name in Model.encryptedFields {
+                guard let kind = fields[name]?.kind else {
+                    throw .unknownEncryptedField(field: name.abbreviated, model: "\(Model.self)".abbreviated)
+                }
+                try RecordLimits.checkEncryptable(kind, of: name)
+                fields[name]?.isEncrypted = true
             }
-            fields[name]?.isEncrypted = true
+        } catch {
+            throw CodingPlace([]).encodingError(sample, error)
         }
         fields[ReservedField.edited] = Field(kind: .date, isList: false)
         if Model.schemaVersion > 1 { fields[ReservedField.schema] = Field(kind: .int64, isList: false) }
@@ -86,7 +82,7 @@ extension RecordSchema.Field {
 
     /// The type of the field that holds a value.
     init<Value>(holding value: Value) {
-        let value: Any? = (value as? any OptionalType).map(\.value) ?? value
+        let value: Any? = (value as? any OptionalEncodable).map(\.wrapped) ?? value
         let url = value as? URL ?? (value as? [URL])?.first
         let type = Self(type: Value.self)
         self = url?.isFileURL == true ? Self(kind: .asset, isList: type.isList) : type

@@ -8,16 +8,18 @@ final class SchemaEncoder: Encoder {
     private var untyped: [String: CodingPlace] = [:]
     private var keyTypes: [any CodingKey.Type] = []
     /// Receives what the schema ignores.
-    private let ignoring = FieldEncoder()
+    private let ignoring = TopEncoder(encoder: FieldEncoder())
 
-    private init(skipsSystemFields: Bool) { self.skipsSystemFields = skipsSystemFields }
+    private init<Value: Encodable>(encoding value: Value) throws {
+        skipsSystemFields = ModelFacts.of(Value.self).storing != nil
+        try value.encode(to: self)
+    }
 
     /// The types of a value's fields.
     static func fields<Value: Encodable>(of value: Value) throws -> [String: RecordSchema.Field] {
         // What the encoder of records refuses has no schema.
         _ = try FieldEncoder.fields(of: value)
-        let encoder = SchemaEncoder(skipsSystemFields: ModelFacts.of(Value.self).storing != nil)
-        try value.encode(to: encoder)
+        let encoder = try SchemaEncoder(encoding: value)
         if let place = encoder.untyped.min(by: { $0.key < $1.key })?.value {
             let reason = "its type cannot be told from a null; use a sample that has a value"
             throw place.encodingError(value) { .invalidSchema(field: $0, reason: reason) }
@@ -30,8 +32,7 @@ final class SchemaEncoder: Encoder {
     ///
     /// A key type that accepts any name, for example a struct that wraps a string, says nothing about a name.
     static func omittedKeys<Value: Encodable>(of value: Value, among names: [String]) throws -> [String] {
-        let encoder = SchemaEncoder(skipsSystemFields: ModelFacts.of(Value.self).storing != nil)
-        try value.encode(to: encoder)
+        let encoder = try SchemaEncoder(encoding: value)
         let noField = ReservedField.prefix + "NoField"
         let types = encoder.keyTypes.filter { $0.init(stringValue: noField) == nil }
         return names.filter { name in
@@ -65,12 +66,12 @@ final class SchemaEncoder: Encoder {
     /// An encoder for what is nested in a field, which is JSON.
     func nested(_ key: any CodingKey) -> JSONNode {
         note(.json, key)
-        return JSONNode(ignoring, CodingPlace([], key), depth: 1)
+        return JSONNode(ignoring.encoder, CodingPlace([], key), depth: 1)
     }
 }
 
 /// The keyed container of the top level.
-struct SchemaEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct SchemaEncodingContainer<Key: CodingKey>: TopContainer {
     let encoder: SchemaEncoder
     let codingPath: [any CodingKey] = []
 
@@ -80,38 +81,11 @@ struct SchemaEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) { note(value, key) }
 
-    // The standard library has versions of its own for these, which omit a nil.
-    func encodeIfPresent(_ value: String?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { note(value, key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { note(value, key) }
+    func put<Value: Encodable & FieldConvertible>(_ value: Value?, _ key: Key) { note(value, key) }
 
     private func note<Value>(_ value: Value, _ key: Key) {
         encoder.note(RecordSchema.Field(holding: value), key)
     }
 
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
-        encoder.nested(key).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        encoder.nested(key).unkeyedContainer()
-    }
-
-    func superEncoder() -> any Encoder { encoder.nested(SuperKey()) }
-
-    func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
+    func addNode(at key: any CodingKey) -> JSONNode { encoder.nested(key) }
 }

@@ -71,33 +71,31 @@ struct CodingPlace {
     }
 }
 
-private struct NoKey: CodingKey {
-    init() {}
+/// A key that the coders put in a path; it is never made from a name or a number.
+protocol PathKey: CodingKey {}
+
+extension PathKey {
     init?(intValue: Int) { nil }
     init?(stringValue: String) { nil }
 
     var intValue: Int? { nil }
+}
+
+private struct NoKey: PathKey {
     var stringValue: String { "" }
 }
 
 /// The key of an element of an array.
-struct IndexKey: CodingKey {
+struct IndexKey: PathKey {
     let index: Int
 
     init(_ index: Int) { self.index = index }
-    init?(intValue: Int) { self.init(intValue) }
-    init?(stringValue: String) { nil }
 
     var intValue: Int? { index }
     var stringValue: String { "Index \(index)" }
 }
 
 /// The default key under which a class encodes its superclass.
-struct SuperKey: CodingKey {
-    init() {}
-    init?(intValue: Int) { nil }
-    init?(stringValue: String) { nil }
-
-    var intValue: Int? { nil }
+struct SuperKey: PathKey {
     var stringValue: String { "super" }
 }

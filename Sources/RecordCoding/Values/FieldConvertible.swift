@@ -38,6 +38,7 @@ extension String: FieldConvertible {
 
     func fieldValue(at place: @autoclosure () -> CodingPlace) -> RecordValue { .string(self) }
 
+    @inline(__always)
     init(field value: RecordValue, at place: @autoclosure () -> CodingPlace) throws {
         guard case .string(let string) = value else {
             throw place().mismatch(String.self, expected: "a string", found: value.kind.rawValue)
@@ -82,16 +83,16 @@ extension FixedWidthInteger where Self: Codable {
     }
 }
 
-extension Int: FieldConvertible {}
-extension Int8: FieldConvertible {}
-extension Int16: FieldConvertible {}
-extension Int32: FieldConvertible {}
-extension Int64: FieldConvertible {}
-extension UInt: FieldConvertible {}
-extension UInt8: FieldConvertible {}
-extension UInt16: FieldConvertible {}
-extension UInt32: FieldConvertible {}
-extension UInt64: FieldConvertible {}
+extension Int: FieldConvertible, JSONConvertible {}
+extension Int8: FieldConvertible, JSONConvertible {}
+extension Int16: FieldConvertible, JSONConvertible {}
+extension Int32: FieldConvertible, JSONConvertible {}
+extension Int64: FieldConvertible, JSONConvertible {}
+extension UInt: FieldConvertible, JSONConvertible {}
+extension UInt8: FieldConvertible, JSONConvertible {}
+extension UInt16: FieldConvertible, JSONConvertible {}
+extension UInt32: FieldConvertible, JSONConvertible {}
+extension UInt64: FieldConvertible, JSONConvertible {}
 
 extension Double: FieldConvertible {
     static var fieldKind: RecordValue.Kind { .double }
@@ -143,7 +144,7 @@ extension Double: FieldConvertible {
     }
 }
 
-extension Float: FieldConvertible {
+extension Float: FieldConvertible, JSONConvertible {
     static var fieldKind: RecordValue.Kind { .double }
 
     func fieldValue(at place: @autoclosure () -> CodingPlace) throws -> RecordValue {

@@ -54,17 +54,6 @@ extension FixedWidthInteger where Self: Codable {
     }
 }
 
-extension Int: JSONConvertible {}
-extension Int8: JSONConvertible {}
-extension Int16: JSONConvertible {}
-extension Int32: JSONConvertible {}
-extension Int64: JSONConvertible {}
-extension UInt: JSONConvertible {}
-extension UInt8: JSONConvertible {}
-extension UInt16: JSONConvertible {}
-extension UInt32: JSONConvertible {}
-extension UInt64: JSONConvertible {}
-
 extension BinaryFloatingPoint where Self: Codable & LosslessStringConvertible {
     func check(at place: @autoclosure () -> CodingPlace) throws {
         guard isFinite else {
@@ -90,8 +79,6 @@ extension Double: JSONConvertible {
         self = number
     }
 }
-
-extension Float: JSONConvertible {}
 
 extension Date: JSONConvertible {
     func check(at place: @autoclosure () -> CodingPlace) throws {

@@ -5,12 +5,18 @@ extension String {
     /// Such a URL can always be recreated from its text. Most URLs are like that, and this check is much faster
     /// than parsing them.
     var isPlainWebAddress: Bool {
-        var text = self
-        return text.withUTF8 { text in
+        withBytes { text in
             let rest = text.drop(prefix: "https://") ?? text.drop(prefix: "http://")
             guard let rest, rest.first?.isASCIILetterOrDigit == true else { return false }
-            return ASCIISet.address.containsAll(of: rest)
+            return String.isInAddress.withUnsafeBufferPointer { isInAddress in
+                rest.allSatisfy { isInAddress[Int($0)] }
+            }
         }
+    }
+
+    /// For each byte, whether it is a character of such an address, so that a look-up takes one load.
+    private static let isInAddress: [Bool] = (0...255).map { byte in
+        byte < 0x80 && (byte.isASCIILetterOrDigit || "/.-_~?=&+,".utf8.contains(byte))
     }
 }
 
@@ -28,23 +34,4 @@ extension UInt8 {
     var isASCIILetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
     var isASCIIDigit: Bool { self &- UInt8(ascii: "0") < 10 }
     var isASCIILetterOrDigit: Bool { isASCIILetter || isASCIIDigit }
-}
-
-/// A set of ASCII characters: a byte for each, so that a look-up takes one load.
-struct ASCIISet: Sendable {
-    static let address = ASCIISet("/.-_~?=&+,")
-
-    private let isMember: [Bool]
-
-    /// The set of all letters and digits, and other characters.
-    private init(_ others: String) {
-        isMember = (0...255).map { byte in
-            byte < 0x80 && (byte.isASCIILetterOrDigit || others.utf8.contains(byte))
-        }
-    }
-
-    /// Whether all bytes are those of members.
-    func containsAll(of bytes: some Sequence<UInt8>) -> Bool {
-        isMember.withUnsafeBufferPointer { isMember in bytes.allSatisfy { isMember[Int($0)] } }
-    }
 }

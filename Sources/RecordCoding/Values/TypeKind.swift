@@ -78,19 +78,13 @@ protocol TypeKindCoder: AnyObject {
 // A decision may run a model's `init(from:)`, which may use this coder: so the kinds are not accessed meanwhile.
 extension TypeKindCoder {
     @inline(__always)
-    func fieldKind(of type: Any.Type) -> TypeKind.Field { kinds.field(type) ?? decidedFieldKind(of: type) }
+    func fieldKind(of type: Any.Type) -> TypeKind.Field { kinds.field(type) ?? decided(type, TypeKind.field) }
 
     @inline(__always)
-    func jsonKind(of type: Any.Type) -> TypeKind.JSON { kinds.json(type) ?? decidedJSONKind(of: type) }
+    func jsonKind(of type: Any.Type) -> TypeKind.JSON { kinds.json(type) ?? decided(type, TypeKind.json) }
 
-    private func decidedFieldKind(of type: Any.Type) -> TypeKind.Field {
-        let kind = TypeKind.field(of: type)
-        kinds = TypeKinds()
-        return kind
-    }
-
-    private func decidedJSONKind(of type: Any.Type) -> TypeKind.JSON {
-        let kind = TypeKind.json(of: type)
+    private func decided<Kind>(_ type: Any.Type, _ decide: (Any.Type) -> Kind) -> Kind {
+        let kind = decide(type)
         kinds = TypeKinds()
         return kind
     }
@@ -139,17 +133,17 @@ extension TypeKind.JSON {
 /// An optional, seen without its wrapped type.
 protocol OptionalType {
     static var wrapped: Any.Type { get }
-    var value: Any? { get }
 }
 
 extension Optional: OptionalType {
     static var wrapped: Any.Type { Wrapped.self }
-    var value: Any? { self }
 }
 
 /// An array, seen without the type of its elements.
 protocol ArrayType {
     static var element: Any.Type { get }
+
+    init()
 }
 
 extension Array: ArrayType {

@@ -41,13 +41,12 @@ extension UUID {
 
     /// Reads the text of a UUID, in upper or lower case; nothing may be missing, added or misplaced.
     init?(text: String) {
-        var text = text
-        let bytes = text.withUTF8 { text -> (UInt64, UInt64)? in
+        let bytes = text.withBytes { text -> (UInt64, UInt64)? in
             guard text.count == 36 else { return nil }
             var position = 0
             var (first, second): (UInt64, UInt64) = (0, 0)
             var all: UInt8 = 0
-            UUID.digitValues.withUnsafeBufferPointer { values in
+            UInt8.hexadecimalDigits.withUnsafeBufferPointer { values in
                 for index in 0..<16 {
                     if UUID.isAfterHyphen(index) {
                         if text[position] != UInt8(ascii: "-") { all = 0xFF }
@@ -69,9 +68,11 @@ extension UUID {
     private static func isAfterHyphen(_ index: Int) -> Bool {
         index == 4 || index == 6 || index == 8 || index == 10
     }
+}
 
+extension UInt8 {
     /// The value of each hexadecimal digit; 255 for every other byte.
-    private static let digitValues: [UInt8] = (0...255).map { byte in
+    static let hexadecimalDigits: [UInt8] = (0...255).map { byte in
         Character(Unicode.Scalar(byte)).hexDigitValue.flatMap(UInt8.init(exactly:)) ?? 0xFF
     }
 }
