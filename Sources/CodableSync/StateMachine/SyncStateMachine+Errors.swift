@@ -14,28 +14,29 @@ extension SyncStateMachine {
         if part == nil { answerRemovals(.failed(failure)) }
     }
 
-    /// Handles an error that concerns the account, the configuration or the zone.
+    /// Fails the callers that wait for a part of the work, which is tried again after a wait.
     ///
-    /// - Returns: Whether it is one; if not, only what has failed waits.
-    mutating func handleGeneral(_ error: CloudError) -> Bool {
+    /// If the account is unusable or the configuration is wrong, no request can succeed, and all of them stop.
+    ///
+    /// - Parameters:
+    ///   - subject: What has failed.
+    ///   - error: The error.
+    ///   - part: The part of the work; `nil` fails all callers.
+    /// - Returns: Whether it is tried again.
+    @discardableResult
+    mutating func retryLater(
+        _ subject: Subject,
+        after error: CloudError,
+        failing part: SyncParts? = nil
+    ) -> Bool {
+        failCallers(error, of: part)
         switch error.recovery {
-        case .recreateZone, .askUser, .uploadEverything: examineZone(after: error)
-        default: return stopIfUnusable(after: error)
+        case .stop: calls.fail(with: error)
+        case .waitForAccount: loseAccount(after: error)
+        default:
+            context.backOff(subject, after: error)
+            return true
         }
-        return true
-    }
-
-    /// Stops requests if none can succeed.
-    ///
-    /// - Returns: Whether none can.
-    mutating func stopIfUnusable(after error: CloudError) -> Bool {
-        guard [.waitForAccount, .stop].contains(error.recovery) else { return false }
-        stopWork(after: error)
-        return true
-    }
-
-    /// Stops requests, because the account is unusable, or the configuration is wrong.
-    mutating func stopWork(after error: CloudError) {
-        if error.recovery == .stop { calls.fail(with: error) } else { loseAccount(after: error) }
+        return false
     }
 }

@@ -209,7 +209,9 @@ extension SyncStateMachine {
     }
 
     /// The page request or look-up in flight, which changes nothing on the server.
-    private var readInFlight: RequestID? { context.requests[.fetching] ?? context.requests[.lookingUp] }
+    private var readInFlight: RequestID? {
+        (context.requests[.fetching] ?? context.requests[.lookingUp])?.id
+    }
 
     /// Notes that the request for which a change waited has ended.
     mutating func endMetDemand() {
@@ -230,8 +232,7 @@ extension SyncStateMachine {
     mutating func abandonReading() -> Bool {
         // A held response arrived in time.
         guard !zone.holdsResponse, let request = readInFlight else { return false }
-        ignoreLookUp()
-        context.requests.end(.fetching)
+        context.requests.end(.fetching, .lookingUp)
         endMetDemand()
         context.actions.append(.cancel(request))
         return true

@@ -106,10 +106,8 @@ extension SyncStateMachine {
 
     private mutating func refuseFact(_ input: SyncInput) {
         switch input {
-        case .records(let response): refuse(response.request)
-        case .zone(let input): refuse(input.request)
-        case .subscribed(let request, _): refuse(request)
-        case .account(.checked(let request, .success(let found))) where found.status == .available:
+        case .response(let request, _) where context.requests[.account]?.id != request: refuse(request)
+        case .response(let request, .success(.account(let found))) where found.status == .available:
             refuse(request)
         case .reconciled: refuseResolutions()
         case .timePassed:
@@ -124,14 +122,14 @@ extension SyncStateMachine {
     }
 
     /// Handles a response that could not be stored, as if it had been lost.
-    private mutating func refuse(_ request: RequestID) {
-        guard let subject = context.requests.subject(of: request) else { return }
-        context.requests.end(subject)
-        switch subject {
-        case .fetching: refuseFetch()
-        case .lookingUp: refuseLookUp()
-        case .sending: refuseSending()
-        default: context.backOff(subject, after: .ofDisk)
+    private mutating func refuse(_ id: RequestID) {
+        guard let request = context.requests.end(id) else { return }
+        switch request {
+        case .fetch: refuseFetch()
+        case .lookUp: refuseLookUp()
+        case .send: refuseSending()
+        case .checkAccount, .saveZone, .readDatabaseChanges, .subscribe, .unsubscribe:
+            context.backOff(request.subject, after: .ofDisk)
         }
     }
 

@@ -4,7 +4,6 @@ import RecordCoding
 extension SyncStateMachine {
     mutating func take(_ input: AccountInput) {
         switch input {
-        case .checked(let request, let result): receive(account: result, of: request)
         case .switchWanted: retrySwitch()
         case .formerCallsEnded: removeFormerRecords()
         case .switchFailed(let error): receive(switchFailure: error)
@@ -13,27 +12,20 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func receive(account result: Result<CloudAccount, CloudError>, of request: RequestID) {
-        guard context.takes(request, of: .account) else { return }
-        switch result {
-        case .failure(let error): failAccount(error)
-        case .success(let found):
-            account.switchFailure = nil
-            if found.status == .available, let user = found.userRecordName {
-                report(.available)
-                accept(user: user)
-            } else {
-                receive(unavailable: found.status)
-            }
+    mutating func receive(_ found: CloudAccount) {
+        account.switchFailure = nil
+        if found.status == .available, let user = found.userRecordName {
+            report(.available)
+            accept(user: user)
+        } else {
+            receive(unavailable: found.status)
         }
     }
 
     /// A failed look-up says nothing about the account, so everything waits.
-    private mutating func failAccount(_ error: CloudError) {
-        context.applyRetryAfter(of: error)
-        failCallers(error)
+    mutating func failAccount(_ error: CloudError) {
         context.emit(.failed(error))
-        if !stopIfUnusable(after: error) { context.backOff(.account, after: error) }
+        retryLater(.account, after: error)
     }
 
     private mutating func accept(user: String) {
@@ -122,9 +114,7 @@ extension SyncStateMachine {
 
     /// Ignores the responses to all requests in flight, which may have reached another user's database.
     private mutating func ignoreResponses() {
-        context.requests.end(.account)
-        context.requests.end(.subscription)
-        context.requests.end(.zone)
+        context.requests.end(.account, .subscription, .zone)
         zone.held = nil
         ignoreResponsesAboutRecords()
     }

@@ -3,10 +3,8 @@ struct LookUpProgress: Sendable {
     /// The maximum number of records in one look-up; it is reduced if the server accepts fewer.
     static var maximumCount: Int { 200 }
 
-    /// The records to look up.
+    /// The records to look up, including those of the request in flight.
     private(set) var queue = RecordQueue()
-    /// The records of the request in flight.
-    var keys: [RecordKey] = []
     /// How many records the server has proved to accept in one look-up.
     var limit = Self.maximumCount
     /// Whether the wait is for single records that could not be looked up.

@@ -106,8 +106,7 @@ extension SyncStateMachine {
         case .recreateZone, .askUser, .uploadEverything:
             outcome.zoneError = error
         case .waitForAccount, .stop:
-            failCallers(error, of: .send)
-            stopWork(after: error)
+            retryLater(.sending, after: error, failing: .send)
         }
     }
 

@@ -9,8 +9,6 @@ struct SubscriptionProgress: Sendable {
     var hasToldOfFailure = false
     /// The calls that wait until the subscription is deleted.
     var removals: [CallID] = []
-    /// Whether the request in flight deletes the subscription.
-    var isDeleting = false
 
     /// Whether a call waits until the subscription is deleted.
     var isRemovalWanted: Bool { !removals.isEmpty }

@@ -16,15 +16,18 @@ extension SyncStateMachine {
         {
             return
         }
-        subscription.isDeleting = false
         context.begin(.subscribe(isMade: isMade))
     }
 
-    mutating func receive(subscribed error: CloudError?, of request: RequestID) {
-        guard context.takes(request, of: .subscription) else { return }
-        if subscription.isDeleting { return receive(deletedSubscription: error) }
-        guard let error else { return noteSubscribed() }
-        context.applyRetryAfter(of: error)
+    mutating func receiveSubscription(isDeleted: Bool) {
+        if isDeleted { return answerRemovals(.done) }
+        subscription.checkedAt = context.now.monotonic
+        if !state.zone(zone.number).isSubscribed { context.state.noteSubscribed(to: zone.number) }
+        context.waits[.subscription].succeed()
+        subscription.hasToldOfFailure = false
+    }
+
+    mutating func failSubscribing(_ error: CloudError) {
         switch error.recovery {
         // The zone is gone; the next zone gets a new subscription.
         case .recreateZone, .askUser, .uploadEverything: examineZone(after: error)
@@ -34,13 +37,6 @@ extension SyncStateMachine {
             if !subscription.hasToldOfFailure { context.emit(.subscriptionFailed(error)) }
             subscription.hasToldOfFailure = true
         }
-    }
-
-    private mutating func noteSubscribed() {
-        subscription.checkedAt = context.now.monotonic
-        if !state.zone(zone.number).isSubscribed { context.state.noteSubscribed(to: zone.number) }
-        context.waits[.subscription].succeed()
-        subscription.hasToldOfFailure = false
     }
 
     /// Starts over after the loss of the zone, whose subscription is lost with it.
@@ -66,7 +62,6 @@ extension SyncStateMachine {
         case .confirmed:
             if context.requests.contains(.subscription) { return }
             context.waits.end(.subscription)
-            subscription.isDeleting = true
             context.begin(.unsubscribe)
         case .unknown: checkAccount()
         case .unavailable(let status): answerRemovals(.failed(.cloud(status.error)))
@@ -81,9 +76,7 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func receive(deletedSubscription error: CloudError?) {
-        guard let error else { return answerRemovals(.done) }
-        context.applyRetryAfter(of: error)
+    mutating func failUnsubscribing(_ error: CloudError) {
         switch error.recovery {
         // There is none, or its zone is gone.
         case .acceptDeletion, .recreateZone, .askUser, .uploadEverything: answerRemovals(.done)
