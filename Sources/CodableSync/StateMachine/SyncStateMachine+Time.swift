@@ -59,37 +59,24 @@ extension SyncStateMachine {
         case .reachable:
             // A request in flight may be stuck on the lost connection.
             abandonReading()
-            let isOverQuota = sending.isOverQuota
-            endWaits(exceptSending: isOverQuota)
-            if !isOverQuota { sendEverythingAgain() }
+            context.waits.end(.subscription)
+            // A network does not free space.
+            endWaits(for: sending.isOverQuota ? .fetch : [.fetch, .send])
             wantFetch()
         }
     }
 
     // MARK: Waits
 
-    /// Ends the engine's own waits; a wait ordered by the server is not among them.
-    mutating func endWaits(exceptSending: Bool = false) {
-        context.waits.end(.subscription, .fetching)
-        if !exceptSending { context.waits.end(.sending) }
-        endCommonWaits()
-    }
-
-    /// Ends the waits that would delay what a caller requests; sync works without a subscription.
+    /// Ends the engine's own waits that would delay parts of a sync; a wait ordered by the server is not among them.
     mutating func endWaits(for parts: SyncParts) {
         if parts.contains(.fetch) { context.waits.end(.fetching) }
-        if parts.contains(.send) { context.waits.end(.sending) }
-        endCommonWaits()
-    }
-
-    private mutating func endCommonWaits() {
+        if parts.contains(.send) {
+            context.waits.end(.sending)
+            sending.isOverQuota = false
+            deferred.end()
+        }
         context.waits.end(.account, .zone, .lookingUp, .resolving)
         account.forgetUnavailability()
-    }
-
-    /// Makes deferred changes sendable again.
-    mutating func sendEverythingAgain() {
-        sending.isOverQuota = false
-        deferred.end()
     }
 }

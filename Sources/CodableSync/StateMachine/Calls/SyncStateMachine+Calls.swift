@@ -22,8 +22,8 @@ extension SyncStateMachine {
         guard calls.start() else { return }
         // The server may have lost it while the app was away.
         subscription.checkedAt = nil
-        endWaits()
-        sendEverythingAgain()
+        context.waits.end(.subscription)
+        endWaits(for: [.fetch, .send])
         tryEverythingAgain()
         guard context.configuration.automaticallySyncs else { return }
         fetching.isWanted = true
@@ -151,10 +151,7 @@ extension SyncStateMachine {
             tryEverythingAgain()
         }
         endWaits(for: parts)
-        if parts.contains(.send) {
-            sendEverythingAgain()
-            sendDelay.end()
-        }
+        if parts.contains(.send) { sendDelay.end() }
         wait(call, for: parts)
     }
 
@@ -175,7 +172,6 @@ extension SyncStateMachine {
 
     /// Drops known failures, since a user who starts a sync may have fixed their cause.
     private mutating func tryEverythingAgain() {
-        account.forgetUnavailability()
         // Otherwise the caller would get the error of an earlier attempt.
         account.forgetSwitchFailure()
         calls.forgetFault()
