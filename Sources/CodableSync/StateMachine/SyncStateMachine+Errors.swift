@@ -31,7 +31,7 @@ extension SyncStateMachine {
     ) -> Bool {
         failCallers(error, of: part)
         switch error.recovery {
-        case .stop: calls.fail(with: error)
+        case .stop: calls.fault = error
         case .waitForAccount: loseAccount(after: error)
         default:
             context.backOff(subject, after: error)

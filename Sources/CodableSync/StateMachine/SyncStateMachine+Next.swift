@@ -202,10 +202,10 @@ extension SyncStateMachine {
 
     /// Limits how long a change waits for the page or look-up in flight.
     private mutating func demandSlot() {
-        guard slot.demanded == nil, let request = readInFlight, isSendDue,
+        guard slot.demand == nil, let request = readInFlight, isSendDue,
             candidates.contains(where: { _ in true })
         else { return }
-        slot.demand(request, at: context.now)
+        slot.demand = (request, context.now.monotonic + Slot.patience)
     }
 
     /// The page request or look-up in flight, which changes nothing on the server.
@@ -215,14 +215,14 @@ extension SyncStateMachine {
 
     /// Notes that the request for which a change waited has ended.
     mutating func endMetDemand() {
-        if let demanded = slot.demanded, demanded != readInFlight { slot.endDemand() }
+        if let demand = slot.demand, demand.request != readInFlight { slot.demand = nil }
     }
 
     /// Sends a change that has waited long enough; the page or look-up is requested again afterwards.
     mutating func endPatience() {
-        guard slot.demanded != nil else { return }
+        guard slot.demand != nil else { return }
         slot.isOverdue = abandonReading()
-        slot.endDemand()
+        slot.demand = nil
     }
 
     /// Cancels the page request or look-up in flight.

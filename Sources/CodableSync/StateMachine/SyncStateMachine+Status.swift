@@ -12,7 +12,7 @@ extension SyncStateMachine {
 
     private var currentStatus: SyncStatus {
         if calls.isStopped { return .stopped }
-        if !calls.isStarted, calls.waiters.isEmpty { return .stopped }
+        if calls.stage == .unstarted, calls.waiters.isEmpty { return .stopped }
         if isPurgeStored, !isForAnotherUser { return .waitingForDecision }
         if let fault = calls.fault { return .paused(.configuration(fault)) }
         switch account.stage {

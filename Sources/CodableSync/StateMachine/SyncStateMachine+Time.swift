@@ -7,7 +7,7 @@ extension SyncStateMachine {
         let now = context.now
         wakeAt = nil
         // Before the deadlines: after a long sleep, a page is abandoned for a change, and its callers go on waiting.
-        if isOver(slot.patienceEnd) { endPatience() }
+        if isOver(slot.demand?.end) { endPatience() }
         for request in context.requests.overdue(at: now) { missResponse(to: request) }
         context.serverWait.endIfOver(at: now)
         let over = context.waits.endOver(at: now)
@@ -39,7 +39,7 @@ extension SyncStateMachine {
     private var nextInstant: Duration? {
         var instants = context.requests.deadlines
         instants += [context.waits[.delivering].until, delivering.storeAgainAt, context.flushAt]
-        instants.append(slot.patienceEnd)
+        instants.append(slot.demand?.end)
         // Nothing else happens while the app has stopped the engine.
         if !calls.isStopped {
             instants += Subject.allCases.map { context.waits[$0].until }

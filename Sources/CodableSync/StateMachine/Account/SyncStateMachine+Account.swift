@@ -102,7 +102,7 @@ extension SyncStateMachine {
     /// Looks up the account before any other request, because the user may have changed.
     mutating func doubtAccount() {
         // The configuration error may have been due to the account.
-        calls.forgetFault()
+        calls.fault = nil
         // During a switch, the account is looked up again once the switch has ended.
         account.mustLookAgain = account.isSwitching
         if account.isSwitching { return }

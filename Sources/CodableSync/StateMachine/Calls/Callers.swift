@@ -2,12 +2,14 @@ import RecordCoding
 
 /// Tracks whether the engine runs, and the callers that wait until everything is sent and fetched.
 struct Callers: Sendable {
-    /// Whether the engine was started.
-    private(set) var isStarted = false
-    /// The app called `stop` and has not started the engine since.
-    private(set) var isStopped = false
+    enum Stage: Equatable, Sendable {
+        case unstarted, started, stopped
+    }
+
+    /// Which of `start` and `stop` the app called last.
+    private(set) var stage = Stage.unstarted
     /// A configuration error that would fail every request.
-    private(set) var fault: CloudError?
+    var fault: CloudError?
     private(set) var waiters: [Waiter] = []
     /// The position in the send queue up to which callers wait.
     private(set) var passEnd = 0
@@ -16,12 +18,13 @@ struct Callers: Sendable {
 
     /// Creates what continues for the app after a switch from another user.
     init(goingOnFrom former: Callers) {
-        isStarted = former.isStarted
-        isStopped = former.isStopped
+        stage = former.stage
     }
 
+    var isStopped: Bool { stage == .stopped }
+
     func isAutomatic(_ configuration: MachineConfiguration) -> Bool {
-        isStarted ? configuration.automaticallySyncs : false
+        stage == .started ? configuration.automaticallySyncs : false
     }
 
     /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
@@ -34,25 +37,14 @@ struct Callers: Sendable {
 
     /// Returns whether the engine was not running.
     mutating func start() -> Bool {
-        isStopped = false
-        guard !isStarted else { return false }
-        isStarted = true
-        return true
+        defer { stage = .started }
+        return stage != .started
     }
 
     mutating func stop(_ context: inout SyncContext) {
-        isStarted = false
-        isStopped = true
+        stage = .stopped
         for waiter in waiters { context.actions.append(.answer(waiter.call, .failed(.stopped))) }
         waiters = []
-    }
-
-    mutating func fail(with fault: CloudError) {
-        self.fault = fault
-    }
-
-    mutating func forgetFault() {
-        fault = nil
     }
 
     // MARK: Waiting callers

@@ -36,7 +36,7 @@ extension SyncStateMachine {
         fetching.isWanted = false
         fetching.pollAt = nil
         sendDelay.end()
-        slot.endDemand()
+        slot.demand = nil
     }
 
     private mutating func deactivate(_ call: CallID) {
@@ -160,7 +160,6 @@ extension SyncStateMachine {
             call: call,
             parts: parts,
             fetchRun: nil,
-            wantsSend: parts.contains(.send),
             before: context.counts.totals
         )
         if parts.contains(.fetch) {
@@ -174,7 +173,7 @@ extension SyncStateMachine {
     private mutating func tryEverythingAgain() {
         // Otherwise the caller would get the error of an earlier attempt.
         account.forgetSwitchFailure()
-        calls.forgetFault()
+        calls.fault = nil
     }
 
     /// The error that a push cannot fix: a missing account or a configuration error.

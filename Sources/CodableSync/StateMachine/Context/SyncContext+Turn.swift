@@ -20,7 +20,7 @@ extension SyncContext {
 
     /// Flushes what was stored without a flush.
     mutating func flushRest() {
-        guard isUnflushed || hasChanged, state.image?.mustFlush == false else { return }
+        guard flushAt != nil || hasChanged, state.image?.mustFlush == false else { return }
         state.promise()
         began(.flush)
     }
@@ -45,19 +45,16 @@ extension SyncContext {
         let changes = state.changes
         writers = []
         state.beginImage()
-        if !changes.isEmpty { note(isFlushed: changes.mustFlush) }
+        if changes.mustFlush {
+            flushAt = nil
+        } else if !changes.isEmpty {
+            flushAt = flushAt ?? now.monotonic + Self.flushDelay
+        }
         return changes
-    }
-
-    private mutating func note(isFlushed: Bool) {
-        guard isUnflushed == isFlushed else { return }
-        isUnflushed = !isFlushed
-        flushAt = isFlushed ? nil : now.monotonic + Self.flushDelay
     }
 
     /// Gives up a flush that failed, so that a broken disk doesn't keep the engine busy.
     mutating func forgetFlush() {
-        isUnflushed = false
         flushAt = nil
     }
 

@@ -9,9 +9,7 @@ struct SyncContext: Sendable {
     var state: SyncState
     /// The work that changed the state by itself in this turn.
     var writers: [Writer] = []
-    /// Whether something is stored and not flushed.
-    var isUnflushed = false
-    /// When it is flushed at the latest.
+    /// When what is stored and not flushed is flushed at the latest; `nil` if there is nothing.
     var flushAt: Duration?
     var counts = SyncCounts()
     /// The requests in flight.

@@ -112,7 +112,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(actions.answers, [])
         let next = machine.machine
         XCTAssertGreaterThan(next.context.lastNumber, late)
-        XCTAssertTrue(next.calls.isStarted)
+        XCTAssertEqual(next.calls.stage, .started)
         XCTAssertEqual(next.delivering.streams.map(\.id), [7, 8])
         XCTAssertNil(next.context.serverWait.until)
         XCTAssertFalse(next.sending.isOverQuota || next.sending.hasToldOfQuota)

@@ -93,6 +93,6 @@ final class MachineFlushTests: MachineTestCase {
         let actions = machine.failNextCommit { $0.rows.isEmpty }
         XCTAssertEqual(actions.events.filter { $0 == .storageFailed("full") }.count, 1)
         XCTAssertFalse(machine.isTurnOpen)
-        XCTAssertFalse(machine.machine.context.isUnflushed)
+        XCTAssertNil(machine.machine.context.flushAt)
     }
 }

@@ -15,7 +15,7 @@ extension SyncStateMachine {
         var timers: [MachineTimer: Duration] = [:]
         timers[.deliverRetry] = context.waits[.delivering].until
         timers[.storeAgain] = delivering.storeAgainAt
-        timers[.slot] = slot.patienceEnd
+        timers[.slot] = slot.demand?.end
         timers[.flush] = context.flushAt
         for subject in Subject.allCases {
             guard let request = context.requests[subject] else { continue }
