@@ -168,7 +168,7 @@ extension SyncStateMachine {
     private var isSendDue: Bool {
         guard isAutomatic || calls.waiters.contains(where: \.wantsSend) else { return false }
         guard isReady, !sending.isOverQuota, !context.isWaiting(.sending) else { return false }
-        let waitingCount = deferred.count + sendDelay.count(at: context.now)
+        let waitingCount = deferred.queue.count + sendDelay.count(at: context.now)
         guard state.sendQueue.count > waitingCount else { return false }
         // While no record of the zone is known, changes wait for its first page, however long it takes, and are
         // merged with its records.

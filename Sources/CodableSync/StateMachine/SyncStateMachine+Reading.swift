@@ -51,7 +51,7 @@ extension SyncStateMachine {
     /// have not changed since.
     ///
     /// Complexity: O(n log n) in the number of undecodable records.
-    package var undecodableNames: [String] { delivering.undecodableNames(context.state) }
+    package var undecodableNames: [String] { delivering.trouble.undecodableNames(state) }
 
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
     /// newer version arrived.

@@ -20,7 +20,7 @@ extension SyncStateMachine {
         switch result {
         case .success(let answer): receive(answer, to: request)
         case .failure(let error):
-            context.applyRetryAfter(of: error)
+            context.applyRetryAfter(error.retryAfter)
             fail(request, error)
         }
     }

@@ -118,8 +118,8 @@ package struct SyncStateMachine: Sendable {
         let keys = state.unsendable
         context.state.unsendable = []
         for key in keys where !state.sendQueue.contains(key) {
-            deferred.remove(key)
-            sendDelay.remove(key)
+            deferred.queue.remove(key)
+            sendDelay.queue.remove(key)
             // The change may have been parked because of a look-up, which is not repeated.
             if let record = state[key], record.mustLookUp, record.pending?.parked == nil { lookUp(key) }
         }

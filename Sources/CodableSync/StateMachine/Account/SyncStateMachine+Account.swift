@@ -7,7 +7,8 @@ extension SyncStateMachine {
         case .switchWanted: retrySwitch()
         case .formerCallsEnded: removeFormerRecords()
         case .switchFailed(let error): receive(switchFailure: error)
-        case .switched(let former): tellSwitch(from: former)
+        // The account is looked up again next, as it may have changed since.
+        case .switched(let former): context.emit(.accountChanged(from: former, to: state.summary.user))
         case .switchTold: context.state.endUntoldSwitch()
         }
     }
@@ -89,12 +90,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Has the account looked up unless a very recent look-up exists, since a response may come from another
-    /// user's cloud.
-    mutating func renewAccountInDoubt() {
-        renewAccount(after: AccountProgress.validityInDoubt)
-    }
-
+    /// Has the account looked up before any other request if the last look-up is older than this.
     mutating func renewAccount(after validity: Duration) {
         if account.isStale(after: validity, at: context.now) { account.stage = .unknown }
     }
@@ -184,13 +180,6 @@ extension SyncStateMachine {
         reported = former.reported
         fetching.isWanted = isAutomatic
         for waiter in former.calls.waiters { wait(waiter.call, for: waiter.parts) }
-    }
-
-    /// Notifies the app of the switch; the account is then looked up again, as it may have changed since.
-    ///
-    /// - Parameter former: The former user; `nil` if the app was notified of their sign-out.
-    private mutating func tellSwitch(from former: String?) {
-        context.emit(.accountChanged(from: former, to: state.summary.user))
     }
 
     // MARK: Reporting

@@ -43,7 +43,8 @@ extension SyncStateMachine {
         stop()
         tryEverythingAgain()
         endWaits(for: [])
-        removeSubscription(for: call)
+        subscription.checkedAt = nil
+        subscription.removals.append(call)
     }
 
     // MARK: Changes

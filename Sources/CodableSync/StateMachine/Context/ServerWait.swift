@@ -36,20 +36,15 @@ extension SyncContext {
     var isInServerWait: Bool { !serverWait.isOver(at: now) }
 
     /// When the delay that the server requires ends; `nil` if there is none.
-    var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(wallDate) : nil }
+    var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(now.wallDate) : nil }
 
-    /// Starts the wait that the server orders with an error, if it orders one.
-    mutating func applyRetryAfter(of error: CloudError) {
-        applyRetryAfter(error.retryAfter)
-    }
-
-    /// Starts a wait that the server orders.
+    /// Starts a wait that the server orders, if it orders one.
     mutating func applyRetryAfter(_ ordered: Duration?) {
         guard let ordered, obeysWaits else { return }
         let until = now.monotonic + Backoff.clamped(ordered)
         guard serverWait.extend(to: until) else { return }
         state.promise()
-        let date = wallDate(at: until)
+        let date = now.wallDate(at: until)
         state.changeSummary { $0.serverWait = date }
         emit(.waiting(until: date))
     }
@@ -57,7 +52,7 @@ extension SyncContext {
     /// Keeps a wait that was ordered in a turn that could not be stored.
     mutating func keep(_ wait: ServerWait) {
         guard let until = wait.until, serverWait.extend(to: until) else { return }
-        emit(.waiting(until: wallDate(at: until)))
+        emit(.waiting(until: now.wallDate(at: until)))
     }
 }
 

@@ -55,8 +55,6 @@ struct SyncContext: Sendable {
         return max(now.monotonic + wait, serverWait.until ?? .zero)
     }
 
-    func wallDate(at instant: Duration) -> Date { now.wallDate(at: instant) }
-
     mutating func emit(_ event: SyncEvent) {
         actions.append(.report(.event(event)))
     }

@@ -3,15 +3,11 @@
 struct Waits: Equatable, Sendable {
     struct Wait: Equatable, Sendable {
         /// The end of the wait.
-        fileprivate(set) var until: Duration?
+        var until: Duration?
         /// The error of the last failure.
         var failure: CloudError?
-        fileprivate(set) var backoff = Backoff()
-
-        /// Resets the wait after the next failure to the shortest.
-        mutating func resetBackoff() {
-            backoff.reset()
-        }
+        /// How long the wait after the next failure is.
+        var backoff = Backoff()
 
         /// Notes a success: the next failure is the first one.
         mutating func succeed() {
@@ -25,10 +21,6 @@ struct Waits: Equatable, Sendable {
     subscript(subject: Subject) -> Wait {
         get { waits[subject.rawValue] }
         set { waits[subject.rawValue] = newValue }
-    }
-
-    mutating func begin(_ subject: Subject, until instant: Duration) {
-        self[subject].until = instant
     }
 
     mutating func end(_ subjects: Subject...) {
@@ -54,11 +46,11 @@ extension SyncContext {
     mutating func backOff(_ subject: Subject, after error: CloudError?) {
         if let error {
             waits[subject].failure = error
-            applyRetryAfter(of: error)
+            applyRetryAfter(error.retryAfter)
         }
         var backoff = waits[subject].backoff
         let instant = nextTry(after: &backoff)
         waits[subject].backoff = backoff
-        waits.begin(subject, until: instant)
+        waits[subject].until = instant
     }
 }

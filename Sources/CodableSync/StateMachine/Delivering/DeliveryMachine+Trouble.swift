@@ -150,9 +150,4 @@ extension DeliveryMachine {
         let version = ReadVersion(name: key.recordName, handle: known.handle, reason: reason, isLost: true)
         return trouble.beginLookUp(of: key, version, state)
     }
-
-    /// The records found undecodable since the engine opened and unchanged since.
-    ///
-    /// Complexity: O(n log n) in the number of undecodable records.
-    func undecodableNames(_ state: SyncState) -> [String] { trouble.undecodableNames(state) }
 }

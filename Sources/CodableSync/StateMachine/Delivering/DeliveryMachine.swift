@@ -109,7 +109,7 @@ struct DeliveryMachine: Sendable {
         let accepted = streams[index].accept()
         if isEnd, streams[index].replay == .ending { streams[index].replay = .none }
         if accepted.isEmpty { return }
-        context.waits[.delivering].resetBackoff()
+        context.waits[.delivering].backoff.reset()
         clear(accepted.map(\.key))
         if streams[index].kind == .live {
             forgetDeletions(accepted.map(\.key), &context)

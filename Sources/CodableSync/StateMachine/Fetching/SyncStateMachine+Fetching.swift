@@ -82,7 +82,8 @@ extension SyncStateMachine {
             fetching.paging = PagingWatch()
             context.emit(.listingBegan)
             context.state.beginListing(of: zone.number)
-            renewAccountInDoubt()
+            // The response may come from another user's cloud.
+            renewAccount(after: AccountProgress.validityInDoubt)
             fetching.expiries += 1
             // The token expired repeatedly, so the next attempt waits.
             if fetching.expiries > 2 { failFetch(error) }

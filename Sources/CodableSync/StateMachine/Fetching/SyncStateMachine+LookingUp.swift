@@ -6,7 +6,7 @@ extension SyncStateMachine {
     /// Queues a look-up; a new one does not wait for records that could not be looked up.
     mutating func lookUp(_ key: RecordKey) {
         if lookingUp.queue.contains(key) { return }
-        lookingUp.append(key)
+        lookingUp.queue.append(key)
         if lookingUp.isWaitingForRecords { context.waits.end(.lookingUp) }
         lookingUp.isWaitingForRecords = false
     }
@@ -72,7 +72,7 @@ extension SyncStateMachine {
         let done = keys.filter { !failed.keys.contains($0) }
         // The wait for records that could not be looked up stays.
         if !done.isEmpty { context.waits[.lookingUp].succeed() }
-        lookingUp.remove(done)
+        for key in done { lookingUp.queue.remove(key) }
         calls.extendPass(state)
     }
 
@@ -98,7 +98,7 @@ extension SyncStateMachine {
         _ error: CloudError,
         _ failed: inout FailedLookUps
     ) {
-        context.applyRetryAfter(of: error)
+        context.applyRetryAfter(error.retryAfter)
         let reason: ParkReason? =
             switch error.recovery {
             case .park: ParkReason(kind: .refused, message: error.description)
@@ -147,7 +147,7 @@ extension SyncStateMachine {
     /// Waits once for all records that could not be looked up; they come after the others.
     private mutating func wait(for failed: FailedLookUps) {
         if failed.keys.isEmpty { return }
-        lookingUp.moveToEnd(failed.keys)
+        for key in failed.keys { lookingUp.queue.moveToEnd(key) }
         context.backOff(.lookingUp, after: failed.error)
         lookingUp.isWaitingForRecords = true
     }

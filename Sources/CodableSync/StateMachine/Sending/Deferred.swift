@@ -9,17 +9,14 @@ struct Deferred: Sendable {
     static var maximumConflictRounds: Int { 8 }
 
     /// The records that wait.
-    private(set) var queue = RecordQueue()
+    var queue = RecordQueue()
     /// When they are sent again; `nil` if none waits.
     private(set) var until: Duration?
-    private var backoff = Backoff()
+    var backoff = Backoff()
     /// How often sending a change failed with an unknown error.
     private var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has had.
     private var conflictRounds = RecordTable<Int>()
-
-    var count: Int { queue.count }
-    var isEmpty: Bool { queue.isEmpty }
 
     // MARK: Waiting
 
@@ -46,15 +43,6 @@ struct Deferred: Sendable {
     /// Makes the changes sendable if they have waited long enough.
     mutating func endIfOver(at now: Moment) {
         if let until, until <= now.monotonic { end() }
-    }
-
-    /// Resets the next wait to the shortest.
-    mutating func resetBackoff() {
-        backoff.reset()
-    }
-
-    mutating func remove(_ key: RecordKey) {
-        queue.remove(key)
     }
 
     // MARK: Failures of one change

@@ -4,7 +4,7 @@
 /// wait, and take the waiting changes along.
 struct SendDelay: Sendable {
     /// The records whose changes wait.
-    private(set) var queue = RecordQueue()
+    var queue = RecordQueue()
     /// When they are sent.
     private(set) var until: Duration?
 
@@ -19,11 +19,6 @@ struct SendDelay: Sendable {
         queue.append(key)
         guard until == nil else { return }
         until = context.now.monotonic + context.configuration.sendDelay
-    }
-
-    /// Removes a record that no longer has a change to send.
-    mutating func remove(_ key: RecordKey) {
-        queue.remove(key)
     }
 
     /// Sends the changes with the next request.

@@ -7,7 +7,7 @@ extension SyncStateMachine {
         switch result.outcome {
         case .saved(let version):
             outcome.saved += 1
-            context.counts.countSent()
+            context.counts.totals.sent += 1
             deferred.forgetUnknownErrors(of: key)
             guard let handle = result.handle else { return }
             deferred.forgetConflicts(of: key)
@@ -17,7 +17,7 @@ extension SyncStateMachine {
             context.state.confirm(handle, of: key, as: known)
         case .deleted:
             outcome.deleted += 1
-            if mayHaveBeenThere(key) { context.counts.countDeleted() }
+            if mayHaveBeenThere(key) { context.counts.totals.deleted += 1 }
             confirmDeletion(of: key)
         case .conflict(let server):
             outcome.failed += 1

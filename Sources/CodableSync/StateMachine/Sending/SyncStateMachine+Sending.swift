@@ -96,7 +96,7 @@ extension SyncStateMachine {
         if hasSucceeded {
             sending.hasToldOfQuota = false
             proveZone()
-            deferred.resetBackoff()
+            deferred.backoff.reset()
             sending.planner.grow(after: sending.inFlight.count)
         }
         sending.inFlight = InFlight()
@@ -119,6 +119,6 @@ extension SyncStateMachine {
         sending.isOverQuota = true
         failCallers(error, of: .send)
         // Retry slowly, since only the user can free space.
-        context.waits.begin(.sending, until: context.now.monotonic + .seconds(600))
+        context.waits[.sending].until = context.now.monotonic + .seconds(600)
     }
 }

@@ -48,12 +48,6 @@ extension SyncStateMachine {
 
     // MARK: Deleting
 
-    /// Deletes the subscription for a call.
-    mutating func removeSubscription(for call: CallID) {
-        subscription.checkedAt = nil
-        subscription.removals.append(call)
-    }
-
     /// Deletes the subscription of the user who is signed in if a call waits for it; the engine is stopped.
     mutating func advanceUnsubscribing() {
         guard subscription.isRemovalWanted else { return }

@@ -20,7 +20,7 @@ extension SyncStateMachine {
     }
 
     private mutating func resetZoneBackoff() {
-        if zone.losses <= ZoneProgress.maximumLosses { context.waits[.zone].resetBackoff() }
+        if zone.losses <= ZoneProgress.maximumLosses { context.waits[.zone].backoff.reset() }
     }
 
     mutating func failZone(_ error: CloudError) {
@@ -63,7 +63,7 @@ extension SyncStateMachine {
     private mutating func endZoneDoubt() {
         zone.doubt = nil
         zone.isOwnerChecked = false
-        if zone.losses == 0 { context.waits[.zone].resetBackoff() }
+        if zone.losses == 0 { context.waits[.zone].backoff.reset() }
         guard let (request, result) = zone.held else { return }
         zone.held = nil
         // Its waits began when it arrived.
@@ -168,7 +168,7 @@ extension SyncStateMachine {
         // These would be about a zone that the state no longer knows.
         zone.held = nil
         ignoreResponsesAboutRecords()
-        lookingUp.forgetAll()
+        lookingUp.queue = RecordQueue()
         context.began(.zone)
         context.state.setDatabaseToken(position)
         context.state.lose(zone.number, reason)

@@ -43,9 +43,4 @@ struct ZoneProgress: Sendable {
     func isFeedPositionMissing(_ state: SyncState) -> Bool {
         !hasNoFeed && state.summary.databaseToken == nil
     }
-
-    /// Whether the user has purged the zone and the app must decide what happens to the records.
-    func isPurged(_ state: SyncState) -> Bool {
-        state.zone(number).stage == .purged
-    }
 }

@@ -116,7 +116,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(next.delivering.streams.map(\.id), [7, 8])
         XCTAssertNil(next.context.serverWait.until)
         XCTAssertFalse(next.sending.isOverQuota || next.sending.hasToldOfQuota)
-        XCTAssertTrue(next.deferred.isEmpty)
+        XCTAssertTrue(next.deferred.queue.isEmpty)
         XCTAssertEqual(next.sending.inFlight.count, 0)
         XCTAssertNil(next.state.onlyZone.token)
 

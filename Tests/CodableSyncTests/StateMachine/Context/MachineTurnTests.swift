@@ -41,7 +41,7 @@ final class MachineTurnTests: MachineTestCase {
         machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         machine.fetch([.init("A", 5)], token: "1")
         XCTAssertEqual(machine.state.conflictQueue.count, 1)
-        XCTAssertEqual(machine.machine.deferred.count, 0)
+        XCTAssertEqual(machine.machine.deferred.queue.count, 0)
         XCTAssertEqual(machine.upload("B", 6).requests, ["send B=6@-"])
     }
 
@@ -63,7 +63,7 @@ final class MachineTurnTests: MachineTestCase {
             }
             machine.commitAll()
         }
-        XCTAssertEqual(machine.machine.deferred.count, 1)
+        XCTAssertEqual(machine.machine.deferred.queue.count, 1)
         XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["B"])
         saveAll(from: 60)
         XCTAssertNil(machine.sendRequest)
