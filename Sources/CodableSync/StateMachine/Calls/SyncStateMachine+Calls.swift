@@ -78,15 +78,13 @@ extension SyncStateMachine {
             context.note(.discarded, change.name, "A newer edit replaced a parked one.")
         }
         context.state.queue(change, of: key, isTelling: delivering.isTelling(key, state))
-        parkIfTooNew(key, of: change.recordType)
+        parkIfTooNew(key)
         deferred.forgetFailures(of: key)
     }
 
     /// Parks a change to a record that a newer version of the app has written.
-    private mutating func parkIfTooNew(_ key: RecordKey, of type: ExactName?) {
-        guard let record = state[key], record.isTooNew, let last = record.lastKnown else { return }
-        let isDeletion = record.pending?.isDeletion ?? false
-        context.parkAsTooNew(key, last.schema, of: type, isDeletion: isDeletion)
+    private mutating func parkIfTooNew(_ key: RecordKey) {
+        if let last = state[key]?.lastKnown, last.isTooNew { context.parkAsTooNew(key, last.schema) }
     }
 
     private mutating func retry(_ call: CallID, _ names: [String]) {
@@ -95,7 +93,7 @@ extension SyncStateMachine {
             deferred.forgetFailures(of: key)
             deferred.forgetConflicts(of: key)
             context.state.retry(key)
-            parkIfTooNew(key, of: state.recordType(of: key))
+            parkIfTooNew(key)
         }
         context.answer(call)
     }
