@@ -74,13 +74,14 @@ extension SyncStateMachine {
         while true {
             let before = self
             advance()
-            let writers = context.writers
+            let (writers, isFlushing) = (context.writers, context.isFlushing)
             let changes = context.takeChanges()
             guard let failure = store(changes, state) else { return context.takeActions() }
             self = before
-            for writer in writers { refuse(writer, failure) }
+            for work in writers { refuse(work) }
+            if isFlushing { context.forgetFlush() }
             tellRefusal(failure)
-            if writers.isEmpty { return context.takeActions() }
+            if writers.isEmpty, !isFlushing { return context.takeActions() }
         }
     }
 
@@ -109,7 +110,7 @@ extension SyncStateMachine {
         case .response(let request, _) where context.requests[.account]?.id != request: refuse(request)
         case .response(let request, .success(.account(let found))) where found.status == .available:
             refuse(request)
-        case .reconciled: refuseResolutions()
+        case .reconciled: refuse(.resolving)
         case .timePassed:
             context.forgetFlush()
             take(input)
@@ -123,24 +124,24 @@ extension SyncStateMachine {
 
     /// Handles a response that could not be stored, as if it had been lost.
     private mutating func refuse(_ id: RequestID) {
-        guard let request = context.requests.end(id) else { return }
-        switch request {
-        case .fetch: refuseFetch()
-        case .lookUp: refuseLookUp()
-        case .send: refuseSending()
-        case .checkAccount, .saveZone, .readDatabaseChanges, .subscribe, .unsubscribe:
-            context.backOff(request.subject, after: .ofDisk)
-        }
+        if let request = context.requests.end(id) { refuse(request.subject) }
     }
 
-    private mutating func refuse(_ writer: Writer, _ failure: JournalFailure) {
-        switch writer {
-        case .sending: refuseSending()
-        case .fetching: refuseFetch()
-        case .zone: context.backOff(.zone, after: .ofDisk)
-        case .delivering: delivering.takeRefused(&context)
-        case .flush: context.forgetFlush()
+    /// Does some work again later, because its beginning or its result could not be stored.
+    private mutating func refuse(_ work: Subject) {
+        switch work {
+        case .delivering: return delivering.takeRefused(&context)
+        case .fetching:
+            fetching.isRunning = false
+            wantFetch()
+        case .sending: sending.inFlight = InFlight()
+        case .resolving:
+            // The same conflicts are resolved again, and the repetition does not count.
+            for key in resolving.sortedKeys { deferred.forgetConflicts(of: key) }
+            resolving = RecordTable()
+        case .account, .zone, .subscription, .lookingUp: break
         }
+        context.backOff(work, after: .ofDisk)
     }
 }
 

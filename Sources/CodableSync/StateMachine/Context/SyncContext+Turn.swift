@@ -1,18 +1,13 @@
 import RecordCoding
 
-/// Work that begins by changing the state, not because of an input.
-enum Writer: Equatable, Sendable {
-    case sending, fetching, zone, delivering, flush
-}
-
 /// Changes of the state; the turn stores them before anything else happens.
 extension SyncContext {
     /// How long stored changes may stay unflushed.
     private static var flushDelay: Duration { .seconds(1) }
 
     /// Notes that work changes the state by itself.
-    mutating func began(_ writer: Writer) {
-        if !state.isFrozen, !writers.contains(writer) { writers.append(writer) }
+    mutating func began(_ work: Subject) {
+        if !state.isFrozen, !writers.contains(work) { writers.append(work) }
     }
 
     /// Whether the turn has changed the state.
@@ -22,7 +17,7 @@ extension SyncContext {
     mutating func flushRest() {
         guard flushAt != nil || hasChanged, state.image?.mustFlush == false else { return }
         state.promise()
-        began(.flush)
+        isFlushing = !state.isFrozen
     }
 
     mutating func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) {
@@ -44,6 +39,7 @@ extension SyncContext {
     mutating func takeChanges() -> TurnChanges {
         let changes = state.changes
         writers = []
+        isFlushing = false
         state.beginImage()
         if changes.mustFlush {
             flushAt = nil

@@ -8,7 +8,9 @@ struct SyncContext: Sendable {
     /// The durable state.
     var state: SyncState
     /// The work that changed the state by itself in this turn.
-    var writers: [Writer] = []
+    var writers: [Subject] = []
+    /// Whether the turn flushes what earlier ones have stored.
+    var isFlushing = false
     /// When what is stored and not flushed is flushed at the latest; `nil` if there is nothing.
     var flushAt: Duration?
     var counts = SyncCounts()

@@ -107,11 +107,4 @@ extension SyncStateMachine {
         default: if retryLater(.fetching, after: error, failing: .fetch) { wantFetch() }
         }
     }
-
-    /// Fetches again later, because a page or the start of a listing could not be stored.
-    mutating func refuseFetch() {
-        context.backOff(.fetching, after: .ofDisk)
-        fetching.isRunning = false
-        wantFetch()
-    }
 }

@@ -151,8 +151,4 @@ extension SyncStateMachine {
         context.backOff(.lookingUp, after: failed.error)
         lookingUp.isWaitingForRecords = true
     }
-
-    mutating func refuseLookUp() {
-        context.backOff(.lookingUp, after: .ofDisk)
-    }
 }

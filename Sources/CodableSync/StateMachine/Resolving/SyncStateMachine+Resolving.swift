@@ -111,14 +111,6 @@ extension SyncStateMachine {
         case .client, .redated, .merged: return deferred.countsTooManyConflicts(key, &context)
         }
     }
-
-    /// Resolves conflicts again later, because their resolutions could not be stored.
-    mutating func refuseResolutions() {
-        // The same conflicts are resolved again, and the repetition does not count.
-        for key in resolving.sortedKeys { deferred.forgetConflicts(of: key) }
-        resolving = RecordTable()
-        context.backOff(.resolving, after: .ofDisk)
-    }
 }
 
 extension SyncState {

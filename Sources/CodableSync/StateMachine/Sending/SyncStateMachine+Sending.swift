@@ -105,12 +105,6 @@ extension SyncStateMachine {
         if let error = outcome.zoneError { examineZone(after: error) }
     }
 
-    /// Sends again later, because the request or its results could not be stored.
-    mutating func refuseSending() {
-        context.backOff(.sending, after: .ofDisk)
-        sending.inFlight = InFlight()
-    }
-
     // MARK: The quota
 
     mutating func waitForQuota(_ error: CloudError) {
