@@ -7,24 +7,20 @@ extension SyncStateMachine {
         let now = context.now
         wakeAt = nil
         // Before the deadlines: after a long sleep, a page is abandoned for a change, and its callers go on waiting.
-        if isOver(slot.demand?.end) { endPatience() }
+        if now.hasReached(slot.demand?.end) { endPatience() }
         for request in context.requests.overdue(at: now) { missResponse(to: request) }
-        context.serverWait.endIfOver(at: now)
+        if now.hasReached(context.serverWait.until) { context.serverWait = ServerWait() }
         let over = context.waits.endOver(at: now)
         if over.contains(.account) { account.forgetUnavailability() }
         if over.contains(.sending) { sending.isOverQuota = false }
-        deferred.endIfOver(at: now)
-        sendDelay.endIfOver(at: now)
-        if isOver(fetching.pollAt) {
+        if now.hasReached(deferred.until) { deferred.end() }
+        if now.hasReached(sendDelay.until) { sendDelay.end() }
+        if now.hasReached(fetching.pollAt) {
             fetching.pollAt = nil
             wantFetch()
         }
-        if isOver(delivering.storeAgainAt) { delivering.takeStored() }
-        if isOver(context.flushAt) { context.flushRest() }
-    }
-
-    private func isOver(_ instant: Duration?) -> Bool {
-        if let instant { instant <= context.now.monotonic } else { false }
+        if now.hasReached(delivering.storeAgainAt) { delivering.takeStored() }
+        if now.hasReached(context.flushAt) { context.flushRest() }
     }
 
     /// Asks the engine for the instant at which there is something to do without an input.

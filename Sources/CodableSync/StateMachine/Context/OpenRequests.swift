@@ -30,7 +30,7 @@ struct OpenRequests: Equatable, Sendable {
 
     /// The requests whose responses are overdue.
     func overdue(at now: Moment) -> [RequestID] {
-        requests.filter { $0.deadline.map { $0 <= now.monotonic } ?? false }.map(\.id)
+        requests.filter { now.hasReached($0.deadline) }.map(\.id)
     }
 
     mutating func begin(_ id: RequestID, _ request: CloudRequest, deadline: Duration) {

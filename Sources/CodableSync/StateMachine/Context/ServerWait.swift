@@ -7,10 +7,6 @@ struct ServerWait: Equatable, Sendable {
     /// The end of the last wait that was ordered, which may be over.
     private(set) var until: Duration?
 
-    func isOver(at now: Moment) -> Bool {
-        if let until { until <= now.monotonic } else { true }
-    }
-
     /// Continues a wait that was ordered before the engine was opened.
     mutating func resume(from summary: StateSummary, at now: Moment) {
         guard let date = summary.serverWait else { return }
@@ -25,15 +21,10 @@ struct ServerWait: Equatable, Sendable {
         until = instant
         return true
     }
-
-    /// Forgets the wait if it is over.
-    mutating func endIfOver(at now: Moment) {
-        if isOver(at: now) { until = nil }
-    }
 }
 
 extension SyncContext {
-    var isInServerWait: Bool { !serverWait.isOver(at: now) }
+    var isInServerWait: Bool { now.isBefore(serverWait.until) }
 
     /// When the delay that the server requires ends; `nil` if there is none.
     var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(now.wallDate) : nil }
@@ -57,6 +48,16 @@ extension SyncContext {
 }
 
 extension Moment {
+    /// Whether an instant of the monotonic clock has come; `nil` never comes.
+    func hasReached(_ instant: Duration?) -> Bool {
+        if let instant { instant <= monotonic } else { false }
+    }
+
+    /// Whether an instant of the monotonic clock has yet to come; there is nothing to wait for if it is `nil`.
+    func isBefore(_ instant: Duration?) -> Bool {
+        if let instant { monotonic < instant } else { false }
+    }
+
     /// The wall date at an instant of the monotonic clock.
     func wallDate(at instant: Duration) -> Date {
         let left = instant - monotonic

@@ -31,16 +31,14 @@ struct Waits: Equatable, Sendable {
     ///
     /// - Returns: Their subjects.
     mutating func endOver(at now: Moment) -> [Subject] {
-        let over = Subject.allCases.filter { self[$0].until.map { $0 <= now.monotonic } ?? false }
+        let over = Subject.allCases.filter { now.hasReached(self[$0].until) }
         for subject in over { end(subject) }
         return over
     }
 }
 
 extension SyncContext {
-    func isWaiting(_ subject: Subject) -> Bool {
-        if let until = waits[subject].until { until > now.monotonic } else { false }
-    }
+    func isWaiting(_ subject: Subject) -> Bool { now.isBefore(waits[subject].until) }
 
     /// Waits before the next attempt: longer after every failure, and at least as long as the server orders.
     mutating func backOff(_ subject: Subject, after error: CloudError?) {

@@ -9,11 +9,21 @@ extension DeliveryMachine {
         return stream.handed.filter { !stream.isCurrent($0, state) }.map(\.key)
     }
 
-    /// Drops outdated changes.
-    mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool, _ state: SyncState) {
-        guard let index = index(of: id) else { return }
+    /// Drops changes from a stream's element that are outdated or can't be loaded right now; the stream tells them
+    /// again.
+    ///
+    /// - Returns: Whether the stream is still open.
+    @discardableResult
+    mutating func leaveOut(
+        _ keys: [RecordKey],
+        of id: StreamID,
+        isEmpty: Bool,
+        _ state: SyncState
+    ) -> Bool {
+        guard let index = index(of: id) else { return false }
         for key in keys { tellAgain(key, atStreamAt: index, state) }
         streams[index].drop(keys, isEmpty: isEmpty)
+        return true
     }
 
     /// Has a stream tell what it left out of its element, unless a newer change of the record is ahead of it.
@@ -115,19 +125,6 @@ extension DeliveryMachine {
         for key in postponed { context.state.renew(key) }
         for key in undecodable { context.state.markUndecodable(key) }
         (postponed, undecodable, queuedCount) = ([], [], 0)
-    }
-
-    /// Retries changes that can't be loaded right now, after a delay for all streams.
-    mutating func takeLoadFailed(
-        _ id: StreamID,
-        _ keys: [RecordKey],
-        isEmpty: Bool,
-        _ context: inout SyncContext
-    ) {
-        guard let index = index(of: id) else { return }
-        for key in keys { tellAgain(key, atStreamAt: index, context.state) }
-        streams[index].drop(keys, isEmpty: isEmpty)
-        context.backOff(.delivering, after: nil)
     }
 
     /// Reports a version that a read could not decode.

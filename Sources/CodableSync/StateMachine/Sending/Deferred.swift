@@ -40,11 +40,6 @@ struct Deferred: Sendable {
         until = nil
     }
 
-    /// Makes the changes sendable if they have waited long enough.
-    mutating func endIfOver(at now: Moment) {
-        if let until, until <= now.monotonic { end() }
-    }
-
     // MARK: Failures of one change
 
     /// Counts an unknown error, and parks the change if there were too many.

@@ -9,9 +9,7 @@ struct SendDelay: Sendable {
     private(set) var until: Duration?
 
     /// The number of changes that wait.
-    func count(at now: Moment) -> Int {
-        if let until, until > now.monotonic { queue.count } else { 0 }
-    }
+    func count(at now: Moment) -> Int { now.isBefore(until) ? queue.count : 0 }
 
     /// Delays a call's change, unless it can't be sent anyway.
     mutating func wait(_ key: RecordKey, _ context: SyncContext) {
@@ -25,10 +23,5 @@ struct SendDelay: Sendable {
     mutating func end() {
         until = nil
         queue = RecordQueue()
-    }
-
-    /// Sends the changes with the next request if they have waited long enough.
-    mutating func endIfOver(at now: Moment) {
-        if let until, until <= now.monotonic { end() }
     }
 }
