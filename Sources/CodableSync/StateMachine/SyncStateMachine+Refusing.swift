@@ -91,7 +91,7 @@ extension SyncStateMachine {
         // The server ordered it, whether it can be stored or not.
         context.keep(wait)
         if let call = input.storedCall {
-            context.actions.append(.answer(call, .failed(failure.syncError)))
+            context.answer(call, .failed(failure.syncError))
         } else {
             refuseFact(input)
             tellRefusal(failure)

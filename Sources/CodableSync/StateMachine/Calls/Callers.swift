@@ -43,7 +43,7 @@ struct Callers: Sendable {
 
     mutating func stop(_ context: inout SyncContext) {
         stage = .stopped
-        for waiter in waiters { context.actions.append(.answer(waiter.call, .failed(.stopped))) }
+        for waiter in waiters { context.answer(waiter.call, .failed(.stopped)) }
         waiters = []
     }
 
@@ -95,10 +95,9 @@ struct Callers: Sendable {
         var stillWaiting: [Waiter] = []
         for waiter in waiters {
             if let error = failure(waiter) {
-                context.actions.append(.answer(waiter.call, .failed(error)))
+                context.answer(waiter.call, .failed(error))
             } else if waiter.fetchRun == nil, isQuiet, !waiter.wantsSend || isSent {
-                let summary = context.summary(since: waiter.before)
-                context.actions.append(.answer(waiter.call, .summary(summary)))
+                context.answer(waiter.call, .summary(context.summary(since: waiter.before)))
             } else {
                 stillWaiting.append(waiter)
             }

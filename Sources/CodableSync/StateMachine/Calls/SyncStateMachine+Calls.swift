@@ -137,18 +137,11 @@ extension SyncStateMachine {
         // The caller may be another user than the one who must decide; signals request nothing in the
         // meantime.
         if isDecisionAwaited { renewAccount(after: AccountProgress.validity) }
-        if let error = whyNothingCanBeTried() {
-            context.actions.append(.answer(call, .failed(error)))
-            return
+        let isHint = parts.contains(.hint)
+        if let error = whyNothingCanBeTried() ?? (isHint ? whyAHintIsInVain() : nil) {
+            return context.answer(call, .failed(error))
         }
-        if parts.contains(.hint) {
-            if let error = whyAHintIsInVain() {
-                context.actions.append(.answer(call, .failed(.cloud(error))))
-                return
-            }
-        } else {
-            tryEverythingAgain()
-        }
+        if !isHint { tryEverythingAgain() }
         endWaits(for: parts)
         if parts.contains(.send) { sendDelay.end() }
         wait(call, for: parts)
@@ -176,9 +169,9 @@ extension SyncStateMachine {
     }
 
     /// The error that a push cannot fix: a missing account or a configuration error.
-    private func whyAHintIsInVain() -> CloudError? {
-        if let fault = calls.fault { return fault }
-        if case .unavailable(let status) = account.stage { return status.error }
+    private func whyAHintIsInVain() -> SyncError? {
+        if let fault = calls.fault { return .cloud(fault) }
+        if case .unavailable(let status) = account.stage { return .cloud(status.error) }
         return nil
     }
 

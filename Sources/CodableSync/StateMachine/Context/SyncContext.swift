@@ -66,8 +66,8 @@ struct SyncContext: Sendable {
     }
 
     /// Answers a call once what it has changed is stored.
-    mutating func answer(_ call: CallID) {
-        actions.append(.answer(call, .done))
+    mutating func answer(_ call: CallID, _ answer: CallAnswer = .done) {
+        actions.append(.answer(call, answer))
     }
 
     /// Counts a deletion by another device, if the record was known and this device did not delete it.

@@ -27,7 +27,12 @@ extension SyncState {
             // Another device has uploaded its own version. If there is no edit, the lost version becomes one.
             if !version.isTooNew { record.unparkTooNew() }
             record.queueLost()
-            if version.isTooNew { return record.takeTooNew(version, after: readable) }
+            if version.isTooNew {
+                // What reads show stays.
+                record.kept = readable
+                record.server = .known(version)
+                return
+            }
             let former = isLost ? nil : readable
             let isSame = former?.hash == version.hash
             let isOwn = isSame ? true : record.sent.isEmpty ? false : nil

@@ -27,12 +27,6 @@ extension RecordState {
         return pending.parked == nil || isParkedAsTooNew
     }
 
-    /// Takes a version that is too new; what reads show stays.
-    mutating func takeTooNew(_ version: KnownVersion, after former: KnownVersion?) {
-        kept = former
-        server = .known(version)
-    }
-
     /// Lets go of the kept version, and unparks the change that was parked because of the newer one.
     ///
     /// Called before the latest version is replaced by one that this app can read, or is known to be gone.
@@ -93,14 +87,11 @@ extension RecordState {
     /// Records that the cloud has the lost version again, which is too new.
     mutating func confirmLostTooNew(as version: KnownVersion, _ news: RecordNews?) {
         guard let lost else { return }
-        if !version.isTooNew { unparkTooNew() }
         sent.removeAll { $0.handle == lost.handle }
+        // Otherwise the server does not keep the schema version.
+        if !version.isTooNew { endTooNew() }
         server = .known(version)
-        if !version.isTooNew {
-            // A server that does not keep the schema version.
-            kept = nil
-            return tellNews(news)
-        }
+        if !version.isTooNew { tellNews(news) }
     }
 }
 

@@ -80,7 +80,7 @@ extension SyncStateMachine {
 
     /// Answers the calls that wait until the subscription is deleted.
     mutating func answerRemovals(_ answer: CallAnswer) {
-        for call in subscription.removals { context.actions.append(.answer(call, answer)) }
+        for call in subscription.removals { context.answer(call, answer) }
         subscription.removals = []
     }
 }
