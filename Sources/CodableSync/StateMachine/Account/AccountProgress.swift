@@ -19,13 +19,6 @@ struct AccountProgress: Sendable {
     /// The status that was reported last.
     var reported: AccountStatus?
 
-    init() {}
-
-    /// Creates what continues for the app after a switch from another user.
-    init(goingOnFrom former: AccountProgress) {
-        reported = former.reported
-    }
-
     var isConfirmed: Bool { if case .confirmed = stage { true } else { false } }
 
     var isForAnotherUser: Bool { if case .other = stage { true } else { false } }

@@ -172,8 +172,8 @@ extension SyncStateMachine {
         self.init(
             SyncContext(state: state, configuration: former.configuration, at: now, lastNumber: number)
         )
-        calls = Callers(goingOnFrom: former.calls)
-        account = AccountProgress(goingOnFrom: former.account)
+        calls.stage = former.calls.stage
+        account.reported = former.account.reported
         subscription.removals = former.subscription.removals
         let wasFollowed = former.state.summary.isFollowed
         delivering = DeliveryMachine(goingOnFrom: former.delivering, wasFollowed: wasFollowed, context)

@@ -7,19 +7,12 @@ struct Callers: Sendable {
     }
 
     /// Which of `start` and `stop` the app called last.
-    private(set) var stage = Stage.unstarted
+    var stage = Stage.unstarted
     /// A configuration error that would fail every request.
     var fault: CloudError?
     private(set) var waiters: [Waiter] = []
     /// The position in the send queue up to which callers wait.
     private(set) var passEnd = 0
-
-    init() {}
-
-    /// Creates what continues for the app after a switch from another user.
-    init(goingOnFrom former: Callers) {
-        stage = former.stage
-    }
 
     var isStopped: Bool { stage == .stopped }
 
@@ -31,14 +24,6 @@ struct Callers: Sendable {
     func mayWork(_ configuration: MachineConfiguration) -> Bool {
         guard !isStopped, fault == nil else { return false }
         return waiters.isEmpty ? isAutomatic(configuration) : true
-    }
-
-    // MARK: Starting and stopping
-
-    /// Returns whether the engine was not running.
-    mutating func start() -> Bool {
-        defer { stage = .started }
-        return stage != .started
     }
 
     mutating func stop(_ context: inout SyncContext) {

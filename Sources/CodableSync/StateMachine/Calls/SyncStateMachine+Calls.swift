@@ -19,7 +19,8 @@ extension SyncStateMachine {
     }
 
     private mutating func start() {
-        guard calls.start() else { return }
+        if calls.stage == .started { return }
+        calls.stage = .started
         // The server may have lost it while the app was away.
         subscription.checkedAt = nil
         context.waits.end(.subscription)

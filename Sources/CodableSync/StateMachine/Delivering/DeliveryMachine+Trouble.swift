@@ -88,13 +88,6 @@ extension DeliveryMachine {
         for key in keys { context.state.endTelling(key) }
     }
 
-    /// Keeps changes that were passed over because their contents could not be decoded before.
-    mutating func notePassedOver(atStreamAt index: Int) {
-        if streams[index].passedOver.isEmpty { return }
-        undecodable += streams[index].passedOver
-        streams[index].passedOver = []
-    }
-
     /// Lets streams tell what they left out although it cannot be numbered, once.
     mutating func queuePostponed(_ state: SyncState) {
         for key in postponed[queuedCount...] where !trouble.suspects.contains(key) {

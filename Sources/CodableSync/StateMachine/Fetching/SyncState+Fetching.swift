@@ -58,7 +58,8 @@ extension SyncState {
         change(key) { record in
             // A record that this app could never read was never shown.
             let isNews = record.readable != nil || !record.isTooNew || record.isDeletionNews
-            let former = record.readableAncestor?.handle
+            // A version of a lost zone can be no ancestor.
+            let former = record.lost == nil ? record.readable?.handle : nil
             record.endTooNew()
             record.server = .none
             record.carried = CarriedTags()

@@ -42,13 +42,14 @@ struct Deferred: Sendable {
 
     // MARK: Failures of one change
 
-    /// Counts an unknown error, and parks the change if there were too many.
-    mutating func countUnknownError(
+    /// Delays a change after an unknown error, and parks it if there were too many.
+    mutating func failUnknown(
         _ key: RecordKey,
         sent handle: ContentHandle?,
         _ error: CloudError,
         _ context: inout SyncContext
     ) {
+        wait(key, &context)
         if let reason = reasonToGiveUp(key, after: error) { context.park(key, sent: handle, reason) }
     }
 
@@ -68,9 +69,7 @@ struct Deferred: Sendable {
             .serverRecordChanged,
             message: "The server reports a conflict with the version that this device already has."
         )
-        wait(key, &context)
-        let sent = context.state[key]?.pending?.handle
-        countUnknownError(key, sent: sent, error, &context)
+        failUnknown(key, sent: context.state[key]?.pending?.handle, error, &context)
     }
 
     /// Counts another conflict in a row and returns whether the record must wait before it is sent again.

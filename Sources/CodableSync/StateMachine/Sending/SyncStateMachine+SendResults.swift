@@ -99,8 +99,7 @@ extension SyncStateMachine {
         case .split, .park:
             context.park(key, sent: result.handle, state.reasonToPark(key, after: error))
         case .retryThenPark:
-            deferred.wait(key, &context)
-            deferred.countUnknownError(key, sent: result.handle, error, &context)
+            deferred.failUnknown(key, sent: result.handle, error, &context)
         case .waitForQuota:
             waitForQuota(error)
         case .recreateZone, .askUser, .uploadEverything:
@@ -117,8 +116,7 @@ extension SyncStateMachine {
         guard let record = state[result.key], record.lost == nil,
             record.known != nil || record.pending?.base != nil
         else {
-            deferred.wait(result.key, &context)
-            return deferred.countUnknownError(result.key, sent: result.handle, error, &context)
+            return deferred.failUnknown(result.key, sent: result.handle, error, &context)
         }
         context.countForeignDeletion(result.key)
         context.state.receiveDeletion(of: result.key)

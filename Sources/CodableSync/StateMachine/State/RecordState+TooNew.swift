@@ -13,9 +13,6 @@ extension RecordState {
         return kept
     }
 
-    /// That version if it is from the current zone, so that it can be an ancestor.
-    package var readableAncestor: KnownVersion? { lost == nil ? readable : nil }
-
     /// Whether the pending change is parked until a version of the app can read the latest version.
     package var isParkedAsTooNew: Bool {
         isTooNew && pending?.parked?.kind == .serverValueUndecodable
