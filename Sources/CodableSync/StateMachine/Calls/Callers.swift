@@ -34,9 +34,9 @@ struct Callers: Sendable {
 
     // MARK: Waiting callers
 
-    mutating func wait(_ waiter: Waiter, _ context: SyncContext) {
+    mutating func wait(_ waiter: Waiter, _ state: SyncState) {
         waiters.append(waiter)
-        passEnd = max(passEnd, context.state.sendQueue.endPosition)
+        extendPass(state)
     }
 
     mutating func abandon(_ call: CallID) {

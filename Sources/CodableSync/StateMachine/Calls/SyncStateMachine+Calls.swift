@@ -159,7 +159,7 @@ extension SyncStateMachine {
             waiter.fetchRun = fetching.runs + 1
             fetching.isWanted = true
         }
-        calls.wait(waiter, context)
+        calls.wait(waiter, state)
     }
 
     /// Drops known failures, since a user who starts a sync may have fixed their cause.

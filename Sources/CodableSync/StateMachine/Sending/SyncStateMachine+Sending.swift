@@ -82,9 +82,7 @@ extension SyncStateMachine {
             receive(result, &outcome)
         }
         for item in sending.inFlight.items where answered[item.key] == nil {
-            context.emit(.unmentioned(recordName: item.name))
-            deferred.wait(item.key, &context)
-            outcome.failed += 1
+            receive(SendResult(key: item.key, handle: item.handle, outcome: .unmentioned), &outcome)
         }
         let isAllCollateral = outcome.collateral.count == sending.inFlight.count
         if isAllCollateral {

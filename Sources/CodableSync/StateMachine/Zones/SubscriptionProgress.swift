@@ -13,10 +13,11 @@ struct SubscriptionProgress: Sendable {
     /// Whether a call waits until the subscription is deleted.
     var isRemovalWanted: Bool { !removals.isEmpty }
 
+    /// When the server is no longer trusted to have the subscription.
+    var expiry: Duration? { checkedAt.map { $0 + Self.validity } }
+
     /// When to compare with the server again; `nil` if the app's calls are enough for that.
     func checkAt(_ context: SyncContext) -> Duration? {
-        guard context.configuration.automaticallySyncs, let checkedAt else { return nil }
-        let instant = checkedAt + Self.validity
-        return instant > context.now.monotonic ? instant : nil
+        context.configuration.automaticallySyncs && context.now.isBefore(expiry) ? expiry : nil
     }
 }

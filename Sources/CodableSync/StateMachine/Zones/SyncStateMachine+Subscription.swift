@@ -11,11 +11,7 @@ extension SyncStateMachine {
             !subscription.isRemovalWanted
         else { return }
         let isMade = state.zone(zone.number).isSubscribed
-        if isMade, let checkedAt = subscription.checkedAt,
-            context.now.monotonic < checkedAt + SubscriptionProgress.validity
-        {
-            return
-        }
+        if isMade, context.now.isBefore(subscription.expiry) { return }
         context.begin(.subscribe(isMade: isMade))
     }
 
