@@ -149,12 +149,7 @@ extension SyncStateMachine {
     }
 
     mutating func wait(_ call: CallID, for parts: SyncParts) {
-        var waiter = Waiter(
-            call: call,
-            parts: parts,
-            fetchRun: nil,
-            before: context.counts.totals
-        )
+        var waiter = Waiter(call: call, parts: parts, before: context.counts.totals)
         if parts.contains(.fetch) {
             waiter.fetchRun = fetching.runs + 1
             fetching.isWanted = true

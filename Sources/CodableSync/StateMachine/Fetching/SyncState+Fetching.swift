@@ -66,7 +66,7 @@ extension SyncState {
             record.sent = []
             if record.pending?.isDeletion == true { record.pending = nil }
             if isNews, record.pending == nil || record.pending?.parked != nil {
-                record.tellDeletion(of: former, news)
+                record.tellServerValue(news, over: former)
             } else {
                 record.news = nil
             }

@@ -18,6 +18,7 @@ struct SubscriptionProgress: Sendable {
 
     /// When to compare with the server again; `nil` if the app's calls are enough for that.
     func checkAt(_ context: SyncContext) -> Duration? {
-        context.configuration.automaticallySyncs && context.now.isBefore(expiry) ? expiry : nil
+        guard context.configuration.automaticallySyncs, context.now.isBefore(expiry) else { return nil }
+        return expiry
     }
 }
