@@ -91,9 +91,13 @@ extension SyncStateMachine {
     // right-hand side is a closure with a copy of the whole machine.
 
     /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
-    var mayWork: Bool { calls.mayWork(context.configuration) }
+    var mayWork: Bool {
+        guard !calls.isStopped, calls.fault == nil else { return false }
+        return calls.waiters.isEmpty ? isAutomatic : true
+    }
 
-    var isAutomatic: Bool { calls.isAutomatic(context.configuration) }
+    /// Whether the engine is started and syncs by itself.
+    var isAutomatic: Bool { calls.stage == .started ? context.configuration.automaticallySyncs : false }
 
     /// Whether records may be requested now.
     var isReady: Bool {

@@ -9,7 +9,7 @@ extension SyncStateMachine {
     package var userRecordName: String? { context.state.summary.user }
 
     /// Whether another user is signed in, whose state must be opened before calls can continue.
-    package var isForAnotherUser: Bool { account.isForAnotherUser }
+    package var isForAnotherUser: Bool { if case .other = account.stage { true } else { false } }
 
     /// The former user, while the app has not been notified of the switch.
     package var formerUserToTell: String? { account.formerUserToTell }

@@ -80,7 +80,7 @@ extension SyncStateMachine {
             self = before
             for work in writers { refuse(work) }
             if isFlushing { context.forgetFlush() }
-            tellRefusal(failure)
+            reportRefusal(failure)
             if writers.isEmpty, !isFlushing { return context.takeActions() }
         }
     }
@@ -94,13 +94,13 @@ extension SyncStateMachine {
             context.answer(call, .failed(failure.syncError))
         } else {
             refuseFact(input)
-            tellRefusal(failure)
+            reportRefusal(failure)
         }
         settle()
         context.state.isFrozen = false
     }
 
-    private mutating func tellRefusal(_ failure: JournalFailure) {
+    private mutating func reportRefusal(_ failure: JournalFailure) {
         context.emit(.storageFailed(failure.detail))
         failCallers(failure.syncError)
     }

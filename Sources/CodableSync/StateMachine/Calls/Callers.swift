@@ -16,16 +16,6 @@ struct Callers: Sendable {
 
     var isStopped: Bool { stage == .stopped }
 
-    func isAutomatic(_ configuration: MachineConfiguration) -> Bool {
-        stage == .started ? configuration.automaticallySyncs : false
-    }
-
-    /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
-    func mayWork(_ configuration: MachineConfiguration) -> Bool {
-        guard !isStopped, fault == nil else { return false }
-        return waiters.isEmpty ? isAutomatic(configuration) : true
-    }
-
     mutating func stop(_ context: inout SyncContext) {
         stage = .stopped
         for waiter in waiters { context.answer(waiter.call, .failed(.stopped)) }

@@ -160,7 +160,7 @@ extension SyncStateMachine {
     /// Drops known failures, since a user who starts a sync may have fixed their cause.
     private mutating func tryEverythingAgain() {
         // Otherwise the caller would get the error of an earlier attempt.
-        account.forgetSwitchFailure()
+        if !account.isSwitching { account.switchFailure = nil }
         calls.fault = nil
     }
 

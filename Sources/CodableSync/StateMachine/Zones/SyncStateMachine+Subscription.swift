@@ -15,6 +15,7 @@ extension SyncStateMachine {
         context.begin(.subscribe(isMade: isMade))
     }
 
+    /// Notes that the server has the subscription, or no longer has it.
     mutating func receiveSubscription(isDeleted: Bool) {
         if isDeleted { return answerRemovals(.done) }
         subscription.checkedAt = context.now.monotonic
