@@ -1,5 +1,5 @@
 /// The place of the one request about the zone and its records: whose turn it is, and how long a change waits.
-struct Slot: Equatable, Sendable {
+struct Slot: Sendable {
     /// How long a change waits for a page or a look-up before that request is abandoned.
     static var patience: Duration { .seconds(5) }
 
@@ -7,20 +7,6 @@ struct Slot: Equatable, Sendable {
     var isSendsTurn = false
     /// Whether changes have waited long enough, so that a send comes next and waits for no first page.
     var isOverdue = false
-    /// The page request or look-up that a queued change is waiting for.
-    private(set) var demanded: RequestID?
-    /// When that change has waited long enough.
-    private(set) var patienceEnd: Duration?
-
-    /// Notes that a change waits; after a while it is sent, and the page or look-up is abandoned.
-    mutating func demand(_ request: RequestID, at now: Moment) {
-        demanded = request
-        patienceEnd = now.monotonic + Self.patience
-    }
-
-    /// Notes that no change waits.
-    mutating func endDemand() {
-        demanded = nil
-        patienceEnd = nil
-    }
+    /// The page request or look-up that a queued change is waiting for, and when it has waited long enough.
+    var demand: (request: RequestID, end: Duration)?
 }

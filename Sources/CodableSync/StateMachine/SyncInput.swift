@@ -11,9 +11,7 @@ package enum SyncInput: Equatable, Sendable {
     case opened
     case calls(CallInput)
     case account(AccountInput)
-    case zone(ZoneInput)
-    case subscribed(RequestID, CloudError?)
-    case records(RecordResponse)
+    case response(RequestID, CloudResult)
     /// The contents to send could not be loaded from disk; nothing was sent.
     case sendLoadFailed(RequestID, JournalFailure)
     case reconciled([Reconciled])

@@ -91,9 +91,13 @@ extension SyncStateMachine {
     // right-hand side is a closure with a copy of the whole machine.
 
     /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
-    var mayWork: Bool { calls.mayWork(context.configuration) }
+    var mayWork: Bool {
+        guard !calls.isStopped, calls.fault == nil else { return false }
+        return calls.waiters.isEmpty ? isAutomatic : true
+    }
 
-    var isAutomatic: Bool { calls.isAutomatic(context.configuration) }
+    /// Whether the engine is started and syncs by itself.
+    var isAutomatic: Bool { calls.stage == .started ? context.configuration.automaticallySyncs : false }
 
     /// Whether records may be requested now.
     var isReady: Bool {
@@ -168,7 +172,7 @@ extension SyncStateMachine {
     private var isSendDue: Bool {
         guard isAutomatic || calls.waiters.contains(where: \.wantsSend) else { return false }
         guard isReady, !sending.isOverQuota, !context.isWaiting(.sending) else { return false }
-        let waitingCount = deferred.count + sendDelay.count(at: context.now)
+        let waitingCount = deferred.queue.count + sendDelay.count(at: context.now)
         guard state.sendQueue.count > waitingCount else { return false }
         // While no record of the zone is known, changes wait for its first page, however long it takes, and are
         // merged with its records.
@@ -202,25 +206,27 @@ extension SyncStateMachine {
 
     /// Limits how long a change waits for the page or look-up in flight.
     private mutating func demandSlot() {
-        guard slot.demanded == nil, let request = readInFlight, isSendDue,
+        guard slot.demand == nil, let request = readInFlight, isSendDue,
             candidates.contains(where: { _ in true })
         else { return }
-        slot.demand(request, at: context.now)
+        slot.demand = (request, context.now.monotonic + Slot.patience)
     }
 
     /// The page request or look-up in flight, which changes nothing on the server.
-    private var readInFlight: RequestID? { context.requests[.fetching] ?? context.requests[.lookingUp] }
+    private var readInFlight: RequestID? {
+        (context.requests[.fetching] ?? context.requests[.lookingUp])?.id
+    }
 
     /// Notes that the request for which a change waited has ended.
     mutating func endMetDemand() {
-        if let demanded = slot.demanded, demanded != readInFlight { slot.endDemand() }
+        if let demand = slot.demand, demand.request != readInFlight { slot.demand = nil }
     }
 
     /// Sends a change that has waited long enough; the page or look-up is requested again afterwards.
     mutating func endPatience() {
-        guard slot.demanded != nil else { return }
+        guard slot.demand != nil else { return }
         slot.isOverdue = abandonReading()
-        slot.endDemand()
+        slot.demand = nil
     }
 
     /// Cancels the page request or look-up in flight.
@@ -230,8 +236,7 @@ extension SyncStateMachine {
     mutating func abandonReading() -> Bool {
         // A held response arrived in time.
         guard !zone.holdsResponse, let request = readInFlight else { return false }
-        ignoreLookUp()
-        context.requests.end(.fetching)
+        context.requests.end(.fetching, .lookingUp)
         endMetDemand()
         context.actions.append(.cancel(request))
         return true

@@ -9,7 +9,7 @@ extension SyncStateMachine {
     package var userRecordName: String? { context.state.summary.user }
 
     /// Whether another user is signed in, whose state must be opened before calls can continue.
-    package var isForAnotherUser: Bool { account.isForAnotherUser }
+    package var isForAnotherUser: Bool { if case .other = account.stage { true } else { false } }
 
     /// The former user, while the app has not been notified of the switch.
     package var formerUserToTell: String? { account.formerUserToTell }
@@ -51,7 +51,7 @@ extension SyncStateMachine {
     /// have not changed since.
     ///
     /// Complexity: O(n log n) in the number of undecodable records.
-    package var undecodableNames: [String] { delivering.undecodableNames(context.state) }
+    package var undecodableNames: [String] { delivering.trouble.undecodableNames(state) }
 
     /// The records in a stream's element that are outdated: during decoding, the app changed the record or a
     /// newer version arrived.

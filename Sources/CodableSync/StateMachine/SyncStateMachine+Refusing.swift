@@ -74,13 +74,14 @@ extension SyncStateMachine {
         while true {
             let before = self
             advance()
-            let writers = context.writers
+            let (writers, isFlushing) = (context.writers, context.isFlushing)
             let changes = context.takeChanges()
             guard let failure = store(changes, state) else { return context.takeActions() }
             self = before
-            for writer in writers { refuse(writer, failure) }
-            tellRefusal(failure)
-            if writers.isEmpty { return context.takeActions() }
+            for work in writers { refuse(work) }
+            if isFlushing { context.forgetFlush() }
+            reportRefusal(failure)
+            if writers.isEmpty, !isFlushing { return context.takeActions() }
         }
     }
 
@@ -90,28 +91,26 @@ extension SyncStateMachine {
         // The server ordered it, whether it can be stored or not.
         context.keep(wait)
         if let call = input.storedCall {
-            context.actions.append(.answer(call, .failed(failure.syncError)))
+            context.answer(call, .failed(failure.syncError))
         } else {
             refuseFact(input)
-            tellRefusal(failure)
+            reportRefusal(failure)
         }
         settle()
         context.state.isFrozen = false
     }
 
-    private mutating func tellRefusal(_ failure: JournalFailure) {
+    private mutating func reportRefusal(_ failure: JournalFailure) {
         context.emit(.storageFailed(failure.detail))
         failCallers(failure.syncError)
     }
 
     private mutating func refuseFact(_ input: SyncInput) {
         switch input {
-        case .records(let response): refuse(response.request)
-        case .zone(let input): refuse(input.request)
-        case .subscribed(let request, _): refuse(request)
-        case .account(.checked(let request, .success(let found))) where found.status == .available:
+        case .response(let request, _) where context.requests[.account]?.id != request: refuse(request)
+        case .response(let request, .success(.account(let found))) where found.status == .available:
             refuse(request)
-        case .reconciled: refuseResolutions()
+        case .reconciled: refuse(.resolving)
         case .timePassed:
             context.forgetFlush()
             take(input)
@@ -124,25 +123,25 @@ extension SyncStateMachine {
     }
 
     /// Handles a response that could not be stored, as if it had been lost.
-    private mutating func refuse(_ request: RequestID) {
-        guard let subject = context.requests.subject(of: request) else { return }
-        context.requests.end(subject)
-        switch subject {
-        case .fetching: refuseFetch()
-        case .lookingUp: refuseLookUp()
-        case .sending: refuseSending()
-        default: context.backOff(subject, after: .ofDisk)
-        }
+    private mutating func refuse(_ id: RequestID) {
+        if let request = context.requests.end(id) { refuse(request.subject) }
     }
 
-    private mutating func refuse(_ writer: Writer, _ failure: JournalFailure) {
-        switch writer {
-        case .sending: refuseSending()
-        case .fetching: refuseFetch()
-        case .zone: context.backOff(.zone, after: .ofDisk)
-        case .delivering: delivering.takeRefused(&context)
-        case .flush: context.forgetFlush()
+    /// Does some work again later, because its beginning or its result could not be stored.
+    private mutating func refuse(_ work: Subject) {
+        switch work {
+        case .delivering: return delivering.takeRefused(&context)
+        case .fetching:
+            fetching.isRunning = false
+            wantFetch()
+        case .sending: sending.inFlight = InFlight()
+        case .resolving:
+            // The same conflicts are resolved again, and the repetition does not count.
+            for key in resolving.sortedKeys { deferred.forgetConflicts(of: key) }
+            resolving = RecordTable()
+        case .account, .zone, .subscription, .lookingUp: break
         }
+        context.backOff(work, after: .ofDisk)
     }
 }
 

@@ -12,7 +12,7 @@ extension SyncStateMachine {
 
     private var currentStatus: SyncStatus {
         if calls.isStopped { return .stopped }
-        if !calls.isStarted, calls.waiters.isEmpty { return .stopped }
+        if calls.stage == .unstarted, calls.waiters.isEmpty { return .stopped }
         if isPurgeStored, !isForAnotherUser { return .waitingForDecision }
         if let fault = calls.fault { return .paused(.configuration(fault)) }
         switch account.stage {
@@ -32,7 +32,7 @@ extension SyncStateMachine {
         for subject in subjects where context.isWaiting(subject) {
             let wait = context.waits[subject]
             if wait.failure?.code == .networkUnavailable { return .offline }
-            if let until = wait.until { return .waiting(until: context.wallDate(at: until)) }
+            if let until = wait.until { return .waiting(until: context.now.wallDate(at: until)) }
         }
         return upcoming ?? .idle
     }
@@ -44,11 +44,13 @@ extension SyncStateMachine {
         if fetching.isWanted || context.requests.contains(.account, .zone) { return .fetching }
         if account.isSwitching || account.stage == .unknown { return .fetching }
         let mustReconcile = !state.conflictQueue.isEmpty || !lookingUp.queue.isEmpty
-        if mustReconcile || state.sendQueue.count > deferred.count {
+        if mustReconcile || state.sendQueue.count > deferred.queue.count {
             return .sending
         }
-        guard !deferred.isEmpty, let until = deferred.until, until > context.now.monotonic else { return nil }
-        return .waiting(until: context.wallDate(at: until))
+        guard !deferred.queue.isEmpty, let until = deferred.until, until > context.now.monotonic else {
+            return nil
+        }
+        return .waiting(until: context.now.wallDate(at: until))
     }
 
     /// Whether a call waits until everything is sent or fetched, or until the subscription is deleted;
@@ -65,5 +67,5 @@ extension SyncStateMachine {
     }
 
     /// Whether the app must decide about purged records.
-    var isPurgeStored: Bool { zone.isPurged(state) }
+    var isPurgeStored: Bool { state.zone(zone.number).stage == .purged }
 }

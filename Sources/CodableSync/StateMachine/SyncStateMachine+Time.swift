@@ -7,24 +7,20 @@ extension SyncStateMachine {
         let now = context.now
         wakeAt = nil
         // Before the deadlines: after a long sleep, a page is abandoned for a change, and its callers go on waiting.
-        if isOver(slot.patienceEnd) { endPatience() }
+        if now.hasReached(slot.demand?.end) { endPatience() }
         for request in context.requests.overdue(at: now) { missResponse(to: request) }
-        context.serverWait.endIfOver(at: now)
+        if now.hasReached(context.serverWait.until) { context.serverWait = ServerWait() }
         let over = context.waits.endOver(at: now)
         if over.contains(.account) { account.forgetUnavailability() }
         if over.contains(.sending) { sending.isOverQuota = false }
-        deferred.endIfOver(at: now)
-        sendDelay.endIfOver(at: now)
-        if isOver(fetching.pollAt) {
+        if now.hasReached(deferred.until) { deferred.end() }
+        if now.hasReached(sendDelay.until) { sendDelay.end() }
+        if now.hasReached(fetching.pollAt) {
             fetching.pollAt = nil
             wantFetch()
         }
-        if isOver(delivering.storeAgainAt) { delivering.takeStored() }
-        if isOver(context.flushAt) { context.flushRest() }
-    }
-
-    private func isOver(_ instant: Duration?) -> Bool {
-        if let instant { instant <= context.now.monotonic } else { false }
+        if now.hasReached(delivering.storeAgainAt) { delivering.takeStored() }
+        if now.hasReached(context.flushAt) { context.flushRest() }
     }
 
     /// Asks the engine for the instant at which there is something to do without an input.
@@ -39,7 +35,7 @@ extension SyncStateMachine {
     private var nextInstant: Duration? {
         var instants = context.requests.deadlines
         instants += [context.waits[.delivering].until, delivering.storeAgainAt, context.flushAt]
-        instants.append(slot.patienceEnd)
+        instants.append(slot.demand?.end)
         // Nothing else happens while the app has stopped the engine.
         if !calls.isStopped {
             instants += Subject.allCases.map { context.waits[$0].until }
@@ -59,37 +55,24 @@ extension SyncStateMachine {
         case .reachable:
             // A request in flight may be stuck on the lost connection.
             abandonReading()
-            let isOverQuota = sending.isOverQuota
-            endWaits(exceptSending: isOverQuota)
-            if !isOverQuota { sendEverythingAgain() }
+            context.waits.end(.subscription)
+            // A network does not free space.
+            endWaits(for: sending.isOverQuota ? .fetch : [.fetch, .send])
             wantFetch()
         }
     }
 
     // MARK: Waits
 
-    /// Ends the engine's own waits; a wait ordered by the server is not among them.
-    mutating func endWaits(exceptSending: Bool = false) {
-        context.waits.end(.subscription, .fetching)
-        if !exceptSending { context.waits.end(.sending) }
-        endCommonWaits()
-    }
-
-    /// Ends the waits that would delay what a caller requests; sync works without a subscription.
+    /// Ends the engine's own waits that would delay parts of a sync; a wait ordered by the server is not among them.
     mutating func endWaits(for parts: SyncParts) {
         if parts.contains(.fetch) { context.waits.end(.fetching) }
-        if parts.contains(.send) { context.waits.end(.sending) }
-        endCommonWaits()
-    }
-
-    private mutating func endCommonWaits() {
+        if parts.contains(.send) {
+            context.waits.end(.sending)
+            sending.isOverQuota = false
+            deferred.end()
+        }
         context.waits.end(.account, .zone, .lookingUp, .resolving)
         account.forgetUnavailability()
-    }
-
-    /// Makes deferred changes sendable again.
-    mutating func sendEverythingAgain() {
-        sending.isOverQuota = false
-        deferred.end()
     }
 }

@@ -77,9 +77,7 @@ package struct SyncStateMachine: Sendable {
         case .opened: break
         case .calls(let input): take(input)
         case .account(let input): take(input)
-        case .zone(let input): take(input)
-        case .subscribed(let request, let error): receive(subscribed: error, of: request)
-        case .records(let response): receive(response)
+        case .response(let request, let result): receive(result, of: request)
         case .sendLoadFailed(let request, let failure): receive(sendLoadFailure: failure, of: request)
         case .reconciled(let results): receive(resolved: results)
         case .delivery(let input):
@@ -120,8 +118,8 @@ package struct SyncStateMachine: Sendable {
         let keys = state.unsendable
         context.state.unsendable = []
         for key in keys where !state.sendQueue.contains(key) {
-            deferred.remove(key)
-            sendDelay.remove(key)
+            deferred.queue.remove(key)
+            sendDelay.queue.remove(key)
             // The change may have been parked because of a look-up, which is not repeated.
             if let record = state[key], record.mustLookUp, record.pending?.parked == nil { lookUp(key) }
         }

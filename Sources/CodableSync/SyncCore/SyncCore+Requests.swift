@@ -51,7 +51,7 @@ extension SyncCore {
             let user = status == .available ? try await connection.database.userRecordName() : nil
             return CloudAccount(status: status, userRecordName: user)
         } then: { core, result in
-            core.process(.account(.checked(request, result)))
+            core.process(.response(request, result.map { .account($0) }))
         }
     }
 
@@ -61,7 +61,7 @@ extension SyncCore {
         perform(request) { connection in
             try await Self.readFeed(of: connection, since: token, about: zoneID)
         } then: { core, result in
-            core.process(.zone(.databaseChanged(request, result)))
+            core.process(.response(request, result.map { .databaseChanges($0) }))
         }
     }
 
@@ -105,8 +105,10 @@ extension SyncCore {
     }
 
     private func takeFetched(_ request: RequestID, _ result: Result<ZoneChanges, CloudError>) {
-        guard case .success(let changes) = result else {
-            return process(.records(.fetched(request, result.map { _ in FetchedPage.empty })))
+        let changes: ZoneChanges
+        switch result {
+        case .success(let found): changes = found
+        case .failure(let error): return process(.response(request, .failure(error)))
         }
         var contents: [ContentHandle: Record] = [:]
         var page = FetchedPage(token: changes.changeToken, moreComing: changes.moreComing)
@@ -145,7 +147,7 @@ extension SyncCore {
                 page.deletions.append(key(of: deletion.recordID))
             }
         }
-        process(.records(.fetched(request, .success(page))), contents: contents)
+        process(.response(request, .success(.page(page))), contents: contents)
     }
 
     /// The machine's key of a record in this engine's zone.
@@ -217,9 +219,9 @@ extension SyncCore {
         } then: { core, result in
             var contents: [ContentHandle: Record] = [:]
             let found = result.map { results in
-                zip(keys, ids).map { core.lookedUp($0, $1, in: results, &contents) }
+                CloudAnswer.records(zip(keys, ids).map { core.lookedUp($0, $1, in: results, &contents) })
             }
-            core.process(.records(.lookedUp(request, found)), contents: contents)
+            core.process(.response(request, found), contents: contents)
         }
     }
 
@@ -274,8 +276,4 @@ extension CloudError {
     static func unmentioned(_ what: String) -> CloudError {
         CloudError(.serverResponseLost, message: "The response doesn't mention \(what).")
     }
-}
-
-extension FetchedPage {
-    fileprivate static let empty = FetchedPage(token: ChangeToken(.init()), moreComing: false)
 }

@@ -18,7 +18,7 @@ extension SyncCore {
             let outcome = result.saveResults[zoneID] ?? .failure(.unmentioned("the zone"))
             _ = try outcome.get()
         } then: { core, result in
-            core.process(.zone(.saved(request, result.failure)))
+            core.process(.response(request, result.map { .zoneSaved }))
         }
     }
 

@@ -56,7 +56,7 @@ extension SyncCore {
                 )
             }
         }
-        process(.records(.sent(request, results)), contents: contents)
+        process(.response(request, results.map { .sendResults($0) }), contents: contents)
     }
 
     private func outcome(

@@ -18,7 +18,7 @@ extension SyncCore {
             let outcome = result.saveResults[subscription.subscriptionID]
             _ = try (outcome ?? .failure(.unmentioned("the subscription"))).get()
         } then: { core, result in
-            core.process(.subscribed(request, result.failure))
+            core.process(.response(request, result.map { .subscriptionModified }))
         }
     }
 
@@ -29,7 +29,7 @@ extension SyncCore {
             let result = try await connection.database.modifySubscriptions(saving: [], deleting: [id])
             if let error = result.deleteResults[id] ?? .unmentioned("the subscription") { throw error }
         } then: { core, result in
-            core.process(.subscribed(request, result.failure))
+            core.process(.response(request, result.map { .subscriptionModified }))
         }
     }
 }

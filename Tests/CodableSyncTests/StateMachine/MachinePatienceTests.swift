@@ -19,7 +19,7 @@ final class MachinePatienceTests: MachineTestCase {
         XCTAssertEqual(actions.requests, ["send A=1@-"])
         // The late answer is ignored, and the token stays the same.
         let late = FetchedPage(token: ChangeToken("late"), moreComing: false)
-        XCTAssertEqual(machine.run(.records(.fetched(page, .success(late)))), [])
+        XCTAssertEqual(machine.run(.response(page, .success(.page(late)))), [])
         XCTAssertEqual(saveAll(from: 10).requests, ["fetch 0"])
     }
 

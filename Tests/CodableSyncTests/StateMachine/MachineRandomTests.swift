@@ -138,33 +138,27 @@ private struct RandomRun {
         switch lane {
         case "fetch":
             isFailing
-                ? feed(.records(.fetched(id, .failure(error()))))
-                : feed(.records(.fetched(id, .success(page()))))
+                ? feed(.response(id, .failure(error())))
+                : feed(.response(id, .success(.page(page()))))
         case "look-up": lookUp(id, isFailing)
-        case "send": isFailing && pick(2) == 0 ? feed(.records(.sent(id, .failure(error())))) : save(id)
+        case "send": isFailing && pick(2) == 0 ? feed(.response(id, .failure(error()))) : save(id)
         default: setUp(id, isFailing)
         }
     }
 
     private mutating func setUp(_ id: RequestID, _ isFailing: Bool) {
         let failure = isFailing ? error() : nil
-        if case .confirmed = harness.machine.account.stage {
-            if harness.machine.zone.doubt != nil {
-                let reasons: [DatabaseChanges.Deletion.Reason?] = [
-                    nil, .deleted, .purged, .encryptedDataReset,
-                ]
-                let reason = faulty ? reasons[pick(4)] : nil
-                cloud = [:]
-                feed(.zone(.databaseChanged(id, .success(ZoneFate(reason: reason, token: nil)))))
-            } else if [.unknown, .unreadable].contains(harness.state.onlyZone.stage) {
-                feed(.zone(.saved(id, failure)))
-            } else {
-                feed(.subscribed(id, failure))
-            }
-        } else if let failure {
-            feed(.account(.checked(id, .failure(failure))))
-        } else {
-            feed(.account(.checked(id, .success(CloudAccount(status: .available, userRecordName: "alice")))))
+        func answer(_ answer: CloudAnswer) -> CloudResult { failure.map { .failure($0) } ?? .success(answer) }
+        switch harness.requests[id] {
+        case .readDatabaseChanges:
+            let reasons: [DatabaseChanges.Deletion.Reason?] = [nil, .deleted, .purged, .encryptedDataReset]
+            let reason = faulty ? reasons[pick(4)] : nil
+            cloud = [:]
+            feed(.response(id, .success(.databaseChanges(ZoneFate(reason: reason, token: nil)))))
+        case .saveZone: feed(.response(id, answer(.zoneSaved)))
+        case .subscribe, .unsubscribe: feed(.response(id, answer(.subscriptionModified)))
+        default:
+            feed(.response(id, answer(.account(CloudAccount(status: .available, userRecordName: "alice")))))
         }
     }
 
@@ -187,7 +181,7 @@ private struct RandomRun {
             LookedUp(name: $0, result: .success(cloud[$0]))
         }
         if isFailing, !results.isEmpty { results[0].result = .failure(error()) }
-        feed(.records(.lookedUp(id, .success(results))))
+        feed(.response(id, .success(.records(results))))
     }
 
     private mutating func save(_ id: RequestID) {
@@ -211,7 +205,7 @@ private struct RandomRun {
             }
             if !isLost { results.append(SendResult(name: item.name, handle: item.handle, outcome: outcome)) }
         }
-        feed(.records(.sent(id, .success(results))))
+        feed(.response(id, .success(.sendResults(results))))
     }
 
     private mutating func reconcile() {

@@ -14,7 +14,7 @@ final class MachineSlotTests: MachineTestCase {
     private func answerLookUp(_ version: KnownVersion?) -> [SyncAction] {
         guard let request = machine.lookUpRequest else { return [] }
         let found = request.names.map { LookedUp(name: $0, result: .success(version)) }
-        return machine.run(.records(.lookedUp(request.id, .success(found))))
+        return machine.run(.response(request.id, .success(.records(found))))
     }
 
     // MARK: The order
@@ -50,7 +50,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        let sent = machine.run(.records(.sent(send.id, .success([saved]))))
+        let sent = machine.run(.response(send.id, .success(.sendResults([saved]))))
         guard case .store? = sent.first else { return XCTFail("\(sent)") }
         XCTAssertEqual(sent.requests, ["fetch 0"])
     }
@@ -59,10 +59,10 @@ final class MachineSlotTests: MachineTestCase {
         machine = MachineHarness()
         machine.run(.calls(.start))
         machine.confirmAccount()
-        machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
+        machine.run(.response(machine.setupRequest ?? 0, .success(.zoneSaved)))
         XCTAssertNotNil(machine.fetchRequest, "the subscription needs no slot")
         let missing = CloudError(.zoneNotFound)
-        XCTAssertEqual(machine.run(.subscribed(machine.setupRequest ?? 0, missing)).requests, [])
+        XCTAssertEqual(machine.run(.response(machine.setupRequest ?? 0, .failure(missing))).requests, [])
         XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
     }
 
@@ -71,7 +71,7 @@ final class MachineSlotTests: MachineTestCase {
     func testAWaitingFetchDelaysNoSend() throws {
         machine.run(.signal(.changes(in: nil)))
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
-        machine.run(.records(.fetched(fetch, .failure(CloudError(.networkFailure)))))
+        machine.run(.response(fetch, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(machine.upload("A", 1).requests, ["send A=1@-"])
     }
 
@@ -88,7 +88,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "1", moreComing: true)
         let request = try XCTUnwrap(machine.lookUpRequest?.id)
-        let failed = machine.run(.records(.lookedUp(request, .failure(CloudError(.networkFailure)))))
+        let failed = machine.run(.response(request, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(failed.requests, ["fetch 1"])
         machine.upload("B", 2)
         XCTAssertEqual(machine.answerFetch(token: "2").requests, ["send B=2@-"])
@@ -99,7 +99,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
         let wait = CloudError(.requestRateLimited, retryAfter: .seconds(30))
-        machine.run(.records(.fetched(fetch, .failure(wait))))
+        machine.run(.response(fetch, .failure(wait)))
         XCTAssertEqual(machine.upload("A", 1).requests, [])
         XCTAssertEqual(machine.open, [:])
         XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["send A=1@-"])
@@ -146,7 +146,7 @@ final class MachineSlotTests: MachineTestCase {
         saveAll(from: 10)
         machine.upload("B", 2)
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
-        let actions = machine.run(.records(.fetched(fetch, .failure(CloudError(.networkFailure)))))
+        let actions = machine.run(.response(fetch, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(actions.requests, ["send B=2@-"])
         XCTAssertEqual(actions.answers.count, 1)
     }
@@ -157,7 +157,7 @@ final class MachineSlotTests: MachineTestCase {
         machine.upload("A", 1)
         _ = beginSync()
         let fetch = try XCTUnwrap(machine.fetchRequest?.id)
-        let actions = machine.run(.records(.fetched(fetch, .failure(CloudError(.networkFailure)))))
+        let actions = machine.run(.response(fetch, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(actions.requests, ["send A=1@-"])
         XCTAssertEqual(actions.answers.count, 1)
     }

@@ -51,7 +51,7 @@ final class MachineStatusTests: MachineTestCase {
         var machine = MachineHarness()
         machine.run(.calls(.start))
         let request = try XCTUnwrap(machine.setupRequest)
-        let actions = machine.run(.account(.checked(request, .failure(CloudError(.networkUnavailable)))))
+        let actions = machine.run(.response(request, .failure(CloudError(.networkUnavailable))))
         XCTAssertEqual(actions.statuses, [.offline])
     }
 

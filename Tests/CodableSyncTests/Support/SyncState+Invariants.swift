@@ -94,7 +94,9 @@ extension SyncStateMachine {
         let subjects: [Subject] = (zone.holdsResponse ? [] : [.zone]) + [.fetching, .lookingUp, .sending]
         let count = subjects.count { context.requests.contains($0) }
         if count > 1 { broken.append("\(count) requests about records are in flight") }
-        for key in lookingUp.keys where !lookingUp.queue.contains(key) {
+        var lookedUp: [RecordKey] = []
+        if case .lookUp(let keys)? = context.requests[.lookingUp]?.request { lookedUp = keys }
+        for key in lookedUp where !lookingUp.queue.contains(key) {
             broken.append("\(key.recordName) is being looked up without a reason")
         }
         for name in deferred.queue.names where !state.sendQueue.contains(name) {

@@ -1,6 +1,5 @@
-/// Results of account look-ups, and the steps of a switch to another user's state.
+/// The steps of a switch to another user's state.
 package enum AccountInput: Equatable, Sendable {
-    case checked(RequestID, Result<CloudAccount, CloudError>)
     /// A call needs the state of the user who is signed in.
     case switchWanted
     /// The calls that were made before a switch have ended.

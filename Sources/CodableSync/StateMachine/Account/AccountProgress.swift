@@ -19,16 +19,7 @@ struct AccountProgress: Sendable {
     /// The status that was reported last.
     var reported: AccountStatus?
 
-    init() {}
-
-    /// Creates what continues for the app after a switch from another user.
-    init(goingOnFrom former: AccountProgress) {
-        reported = former.reported
-    }
-
     var isConfirmed: Bool { if case .confirmed = stage { true } else { false } }
-
-    var isForAnotherUser: Bool { if case .other = stage { true } else { false } }
 
     /// Whether the account is unknown, or another user's state could not be opened: they may have signed out
     /// since.
@@ -49,10 +40,5 @@ struct AccountProgress: Sendable {
     /// Forgets that there is no usable account, so that it is looked up.
     mutating func forgetUnavailability() {
         if case .unavailable = stage { stage = .unknown }
-    }
-
-    /// Drops the error of an earlier attempt to switch, which a new caller would get.
-    mutating func forgetSwitchFailure() {
-        if !isSwitching { switchFailure = nil }
     }
 }

@@ -4,36 +4,29 @@ import RecordCoding
 extension SyncStateMachine {
     mutating func take(_ input: AccountInput) {
         switch input {
-        case .checked(let request, let result): receive(account: result, of: request)
         case .switchWanted: retrySwitch()
         case .formerCallsEnded: removeFormerRecords()
         case .switchFailed(let error): receive(switchFailure: error)
-        case .switched(let former): tellSwitch(from: former)
+        // The account is looked up again next, as it may have changed since.
+        case .switched(let former): context.emit(.accountChanged(from: former, to: state.summary.user))
         case .switchTold: context.state.endUntoldSwitch()
         }
     }
 
-    private mutating func receive(account result: Result<CloudAccount, CloudError>, of request: RequestID) {
-        guard context.takes(request, of: .account) else { return }
-        switch result {
-        case .failure(let error): failAccount(error)
-        case .success(let found):
-            account.switchFailure = nil
-            if found.status == .available, let user = found.userRecordName {
-                report(.available)
-                accept(user: user)
-            } else {
-                receive(unavailable: found.status)
-            }
+    mutating func receive(_ found: CloudAccount) {
+        account.switchFailure = nil
+        if found.status == .available, let user = found.userRecordName {
+            report(.available)
+            accept(user: user)
+        } else {
+            receive(unavailable: found.status)
         }
     }
 
     /// A failed look-up says nothing about the account, so everything waits.
-    private mutating func failAccount(_ error: CloudError) {
-        context.applyRetryAfter(of: error)
-        failCallers(error)
+    mutating func failAccount(_ error: CloudError) {
         context.emit(.failed(error))
-        if !stopIfUnusable(after: error) { context.backOff(.account, after: error) }
+        retryLater(.account, after: error)
     }
 
     private mutating func accept(user: String) {
@@ -97,12 +90,7 @@ extension SyncStateMachine {
         }
     }
 
-    /// Has the account looked up unless a very recent look-up exists, since a response may come from another
-    /// user's cloud.
-    mutating func renewAccountInDoubt() {
-        renewAccount(after: AccountProgress.validityInDoubt)
-    }
-
+    /// Has the account looked up before any other request if the last look-up is older than this.
     mutating func renewAccount(after validity: Duration) {
         if account.isStale(after: validity, at: context.now) { account.stage = .unknown }
     }
@@ -110,7 +98,7 @@ extension SyncStateMachine {
     /// Looks up the account before any other request, because the user may have changed.
     mutating func doubtAccount() {
         // The configuration error may have been due to the account.
-        calls.forgetFault()
+        calls.fault = nil
         // During a switch, the account is looked up again once the switch has ended.
         account.mustLookAgain = account.isSwitching
         if account.isSwitching { return }
@@ -122,9 +110,7 @@ extension SyncStateMachine {
 
     /// Ignores the responses to all requests in flight, which may have reached another user's database.
     private mutating func ignoreResponses() {
-        context.requests.end(.account)
-        context.requests.end(.subscription)
-        context.requests.end(.zone)
+        context.requests.end(.account, .subscription, .zone)
         zone.held = nil
         ignoreResponsesAboutRecords()
     }
@@ -186,21 +172,14 @@ extension SyncStateMachine {
         self.init(
             SyncContext(state: state, configuration: former.configuration, at: now, lastNumber: number)
         )
-        calls = Callers(goingOnFrom: former.calls)
-        account = AccountProgress(goingOnFrom: former.account)
+        calls.stage = former.calls.stage
+        account.reported = former.account.reported
         subscription.removals = former.subscription.removals
         let wasFollowed = former.state.summary.isFollowed
         delivering = DeliveryMachine(goingOnFrom: former.delivering, wasFollowed: wasFollowed, context)
         reported = former.reported
         fetching.isWanted = isAutomatic
         for waiter in former.calls.waiters { wait(waiter.call, for: waiter.parts) }
-    }
-
-    /// Notifies the app of the switch; the account is then looked up again, as it may have changed since.
-    ///
-    /// - Parameter former: The former user; `nil` if the app was notified of their sign-out.
-    private mutating func tellSwitch(from former: String?) {
-        context.emit(.accountChanged(from: former, to: state.summary.user))
     }
 
     // MARK: Reporting

@@ -2,64 +2,31 @@ import RecordCoding
 
 /// Tracks whether the engine runs, and the callers that wait until everything is sent and fetched.
 struct Callers: Sendable {
-    /// Whether the engine was started.
-    private(set) var isStarted = false
-    /// The app called `stop` and has not started the engine since.
-    private(set) var isStopped = false
+    enum Stage: Equatable, Sendable {
+        case unstarted, started, stopped
+    }
+
+    /// Which of `start` and `stop` the app called last.
+    var stage = Stage.unstarted
     /// A configuration error that would fail every request.
-    private(set) var fault: CloudError?
+    var fault: CloudError?
     private(set) var waiters: [Waiter] = []
     /// The position in the send queue up to which callers wait.
     private(set) var passEnd = 0
 
-    init() {}
-
-    /// Creates what continues for the app after a switch from another user.
-    init(goingOnFrom former: Callers) {
-        isStarted = former.isStarted
-        isStopped = former.isStopped
-    }
-
-    func isAutomatic(_ configuration: MachineConfiguration) -> Bool {
-        isStarted ? configuration.automaticallySyncs : false
-    }
-
-    /// Whether the engine may make requests: for a waiting caller, or because it syncs automatically.
-    func mayWork(_ configuration: MachineConfiguration) -> Bool {
-        guard !isStopped, fault == nil else { return false }
-        return waiters.isEmpty ? isAutomatic(configuration) : true
-    }
-
-    // MARK: Starting and stopping
-
-    /// Returns whether the engine was not running.
-    mutating func start() -> Bool {
-        isStopped = false
-        guard !isStarted else { return false }
-        isStarted = true
-        return true
-    }
+    var isStopped: Bool { stage == .stopped }
 
     mutating func stop(_ context: inout SyncContext) {
-        isStarted = false
-        isStopped = true
-        for waiter in waiters { context.actions.append(.answer(waiter.call, .failed(.stopped))) }
+        stage = .stopped
+        for waiter in waiters { context.answer(waiter.call, .failed(.stopped)) }
         waiters = []
-    }
-
-    mutating func fail(with fault: CloudError) {
-        self.fault = fault
-    }
-
-    mutating func forgetFault() {
-        fault = nil
     }
 
     // MARK: Waiting callers
 
-    mutating func wait(_ waiter: Waiter, _ context: SyncContext) {
+    mutating func wait(_ waiter: Waiter, _ state: SyncState) {
         waiters.append(waiter)
-        passEnd = max(passEnd, context.state.sendQueue.endPosition)
+        extendPass(state)
     }
 
     mutating func abandon(_ call: CallID) {
@@ -103,10 +70,9 @@ struct Callers: Sendable {
         var stillWaiting: [Waiter] = []
         for waiter in waiters {
             if let error = failure(waiter) {
-                context.actions.append(.answer(waiter.call, .failed(error)))
+                context.answer(waiter.call, .failed(error))
             } else if waiter.fetchRun == nil, isQuiet, !waiter.wantsSend || isSent {
-                let summary = context.summary(since: waiter.before)
-                context.actions.append(.answer(waiter.call, .summary(summary)))
+                context.answer(waiter.call, .summary(context.summary(since: waiter.before)))
             } else {
                 stillWaiting.append(waiter)
             }

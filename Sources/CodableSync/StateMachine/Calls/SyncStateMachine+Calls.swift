@@ -19,11 +19,12 @@ extension SyncStateMachine {
     }
 
     private mutating func start() {
-        guard calls.start() else { return }
+        if calls.stage == .started { return }
+        calls.stage = .started
         // The server may have lost it while the app was away.
         subscription.checkedAt = nil
-        endWaits()
-        sendEverythingAgain()
+        context.waits.end(.subscription)
+        endWaits(for: [.fetch, .send])
         tryEverythingAgain()
         guard context.configuration.automaticallySyncs else { return }
         fetching.isWanted = true
@@ -36,14 +37,15 @@ extension SyncStateMachine {
         fetching.isWanted = false
         fetching.pollAt = nil
         sendDelay.end()
-        slot.endDemand()
+        slot.demand = nil
     }
 
     private mutating func deactivate(_ call: CallID) {
         stop()
         tryEverythingAgain()
         endWaits(for: [])
-        removeSubscription(for: call)
+        subscription.checkedAt = nil
+        subscription.removals.append(call)
     }
 
     // MARK: Changes
@@ -77,15 +79,13 @@ extension SyncStateMachine {
             context.note(.discarded, change.name, "A newer edit replaced a parked one.")
         }
         context.state.queue(change, of: key, isTelling: delivering.isTelling(key, state))
-        parkIfTooNew(key, of: change.recordType)
+        parkIfTooNew(key)
         deferred.forgetFailures(of: key)
     }
 
     /// Parks a change to a record that a newer version of the app has written.
-    private mutating func parkIfTooNew(_ key: RecordKey, of type: ExactName?) {
-        guard let record = state[key], record.isTooNew, let last = record.lastKnown else { return }
-        let isDeletion = record.pending?.isDeletion ?? false
-        context.parkAsTooNew(key, last.schema, of: type, isDeletion: isDeletion)
+    private mutating func parkIfTooNew(_ key: RecordKey) {
+        if let last = state[key]?.lastKnown, last.isTooNew { context.parkAsTooNew(key, last.schema) }
     }
 
     private mutating func retry(_ call: CallID, _ names: [String]) {
@@ -94,7 +94,7 @@ extension SyncStateMachine {
             deferred.forgetFailures(of: key)
             deferred.forgetConflicts(of: key)
             context.state.retry(key)
-            parkIfTooNew(key, of: state.recordType(of: key))
+            parkIfTooNew(key)
         }
         context.answer(call)
     }
@@ -138,53 +138,36 @@ extension SyncStateMachine {
         // The caller may be another user than the one who must decide; signals request nothing in the
         // meantime.
         if isDecisionAwaited { renewAccount(after: AccountProgress.validity) }
-        if let error = whyNothingCanBeTried() {
-            context.actions.append(.answer(call, .failed(error)))
-            return
+        let isHint = parts.contains(.hint)
+        if let error = whyNothingCanBeTried() ?? (isHint ? whyAHintIsInVain() : nil) {
+            return context.answer(call, .failed(error))
         }
-        if parts.contains(.hint) {
-            if let error = whyAHintIsInVain() {
-                context.actions.append(.answer(call, .failed(.cloud(error))))
-                return
-            }
-        } else {
-            tryEverythingAgain()
-        }
+        if !isHint { tryEverythingAgain() }
         endWaits(for: parts)
-        if parts.contains(.send) {
-            sendEverythingAgain()
-            sendDelay.end()
-        }
+        if parts.contains(.send) { sendDelay.end() }
         wait(call, for: parts)
     }
 
     mutating func wait(_ call: CallID, for parts: SyncParts) {
-        var waiter = Waiter(
-            call: call,
-            parts: parts,
-            fetchRun: nil,
-            wantsSend: parts.contains(.send),
-            before: context.counts.totals
-        )
+        var waiter = Waiter(call: call, parts: parts, before: context.counts.totals)
         if parts.contains(.fetch) {
             waiter.fetchRun = fetching.runs + 1
             fetching.isWanted = true
         }
-        calls.wait(waiter, context)
+        calls.wait(waiter, state)
     }
 
     /// Drops known failures, since a user who starts a sync may have fixed their cause.
     private mutating func tryEverythingAgain() {
-        account.forgetUnavailability()
         // Otherwise the caller would get the error of an earlier attempt.
-        account.forgetSwitchFailure()
-        calls.forgetFault()
+        if !account.isSwitching { account.switchFailure = nil }
+        calls.fault = nil
     }
 
     /// The error that a push cannot fix: a missing account or a configuration error.
-    private func whyAHintIsInVain() -> CloudError? {
-        if let fault = calls.fault { return fault }
-        if case .unavailable(let status) = account.stage { return status.error }
+    private func whyAHintIsInVain() -> SyncError? {
+        if let fault = calls.fault { return .cloud(fault) }
+        if case .unavailable(let status) = account.stage { return .cloud(status.error) }
         return nil
     }
 

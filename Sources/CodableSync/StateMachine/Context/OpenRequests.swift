@@ -1,10 +1,10 @@
 /// The requests in flight: one about zones and records, and beside it look-ups of the account and the subscription.
 struct OpenRequests: Equatable, Sendable {
-    private struct Open: Equatable, Sendable {
+    struct Open: Equatable, Sendable {
         let id: RequestID
-        let subject: Subject
+        let request: CloudRequest
         /// When the request counts as lost; `nil` once its response is here.
-        var deadline: Duration?
+        fileprivate(set) var deadline: Duration?
     }
 
     private var requests: [Open] = []
@@ -12,37 +12,42 @@ struct OpenRequests: Equatable, Sendable {
     var isEmpty: Bool { requests.isEmpty }
 
     /// The request about a subject.
-    subscript(subject: Subject) -> RequestID? {
-        requests.first { $0.subject == subject }?.id
+    subscript(subject: Subject) -> Open? {
+        requests.first { $0.request.subject == subject }
     }
 
     /// Whether there is a request about one of these subjects.
     func contains(_ subjects: Subject...) -> Bool {
-        requests.contains { subjects.contains($0.subject) }
+        requests.contains { subjects.contains($0.request.subject) }
     }
 
-    func subject(of id: RequestID) -> Subject? {
-        requests.first { $0.id == id }?.subject
-    }
-
-    func deadline(of id: RequestID) -> Duration? {
-        requests.first { $0.id == id }?.deadline
+    /// The request with this number.
+    func request(_ id: RequestID) -> CloudRequest? {
+        requests.first { $0.id == id }?.request
     }
 
     var deadlines: [Duration?] { requests.map(\.deadline) }
 
     /// The requests whose responses are overdue.
     func overdue(at now: Moment) -> [RequestID] {
-        requests.filter { $0.deadline.map { $0 <= now.monotonic } ?? false }.map(\.id)
+        requests.filter { now.hasReached($0.deadline) }.map(\.id)
     }
 
-    mutating func begin(_ id: RequestID, _ subject: Subject, deadline: Duration) {
-        requests.append(Open(id: id, subject: subject, deadline: deadline))
+    mutating func begin(_ id: RequestID, _ request: CloudRequest, deadline: Duration) {
+        requests.append(Open(id: id, request: request, deadline: deadline))
     }
 
-    /// Ends the request about a subject, whose response is ignored from now on.
-    mutating func end(_ subject: Subject) {
-        requests.removeAll { $0.subject == subject }
+    /// Ends the request that a response belongs to.
+    ///
+    /// - Parameter id: The number of the request.
+    /// - Returns: The request; `nil` if it has ended before, so that the response is ignored.
+    mutating func end(_ id: RequestID) -> CloudRequest? {
+        requests.firstIndex { $0.id == id }.map { requests.remove(at: $0).request }
+    }
+
+    /// Ends the requests about some subjects, whose responses are ignored from now on.
+    mutating func end(_ subjects: Subject...) {
+        requests.removeAll { subjects.contains($0.request.subject) }
     }
 
     /// Gives a request all the time that it needs, since its response is here and is held.
@@ -55,14 +60,7 @@ extension SyncContext {
     /// Makes a request.
     mutating func begin(_ request: CloudRequest) {
         let id = nextNumber()
-        requests.begin(id, request.subject, deadline: now.monotonic + configuration.requestDeadline)
+        requests.begin(id, request, deadline: now.monotonic + configuration.requestDeadline)
         actions.append(.request(id, request))
-    }
-
-    /// Ends the request about a subject if this is its response; late responses are ignored.
-    mutating func takes(_ response: RequestID, of subject: Subject) -> Bool {
-        guard requests[subject] == response else { return false }
-        requests.end(subject)
-        return true
     }
 }

@@ -7,10 +7,6 @@ struct ServerWait: Equatable, Sendable {
     /// The end of the last wait that was ordered, which may be over.
     private(set) var until: Duration?
 
-    func isOver(at now: Moment) -> Bool {
-        if let until { until <= now.monotonic } else { true }
-    }
-
     /// Continues a wait that was ordered before the engine was opened.
     mutating func resume(from summary: StateSummary, at now: Moment) {
         guard let date = summary.serverWait else { return }
@@ -25,31 +21,21 @@ struct ServerWait: Equatable, Sendable {
         until = instant
         return true
     }
-
-    /// Forgets the wait if it is over.
-    mutating func endIfOver(at now: Moment) {
-        if isOver(at: now) { until = nil }
-    }
 }
 
 extension SyncContext {
-    var isInServerWait: Bool { !serverWait.isOver(at: now) }
+    var isInServerWait: Bool { now.isBefore(serverWait.until) }
 
     /// When the delay that the server requires ends; `nil` if there is none.
-    var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(wallDate) : nil }
+    var serverWaitEnd: Date? { isInServerWait ? serverWait.until.map(now.wallDate) : nil }
 
-    /// Starts the wait that the server orders with an error, if it orders one.
-    mutating func applyRetryAfter(of error: CloudError) {
-        applyRetryAfter(error.retryAfter)
-    }
-
-    /// Starts a wait that the server orders.
+    /// Starts a wait that the server orders, if it orders one.
     mutating func applyRetryAfter(_ ordered: Duration?) {
         guard let ordered, obeysWaits else { return }
         let until = now.monotonic + Backoff.clamped(ordered)
         guard serverWait.extend(to: until) else { return }
         state.promise()
-        let date = wallDate(at: until)
+        let date = now.wallDate(at: until)
         state.changeSummary { $0.serverWait = date }
         emit(.waiting(until: date))
     }
@@ -57,15 +43,6 @@ extension SyncContext {
     /// Keeps a wait that was ordered in a turn that could not be stored.
     mutating func keep(_ wait: ServerWait) {
         guard let until = wait.until, serverWait.extend(to: until) else { return }
-        emit(.waiting(until: wallDate(at: until)))
-    }
-}
-
-extension Moment {
-    /// The wall date at an instant of the monotonic clock.
-    func wallDate(at instant: Duration) -> Date {
-        let left = instant - monotonic
-        let seconds = Double(left.components.seconds) + Double(left.components.attoseconds) / 1e18
-        return wall.addingTimeInterval(seconds).clamped
+        emit(.waiting(until: now.wallDate(at: until)))
     }
 }

@@ -1,18 +1,13 @@
 import RecordCoding
 
-/// Work that begins by changing the state, not because of an input.
-enum Writer: Equatable, Sendable {
-    case sending, fetching, zone, delivering, flush
-}
-
 /// Changes of the state; the turn stores them before anything else happens.
 extension SyncContext {
     /// How long stored changes may stay unflushed.
     private static var flushDelay: Duration { .seconds(1) }
 
     /// Notes that work changes the state by itself.
-    mutating func began(_ writer: Writer) {
-        if !state.isFrozen, !writers.contains(writer) { writers.append(writer) }
+    mutating func began(_ work: Subject) {
+        if !state.isFrozen, !writers.contains(work) { writers.append(work) }
     }
 
     /// Whether the turn has changed the state.
@@ -20,9 +15,9 @@ extension SyncContext {
 
     /// Flushes what was stored without a flush.
     mutating func flushRest() {
-        guard isUnflushed || hasChanged, state.image?.mustFlush == false else { return }
+        guard flushAt != nil || hasChanged, state.image?.mustFlush == false else { return }
         state.promise()
-        began(.flush)
+        isFlushing = !state.isFrozen
     }
 
     mutating func note(_ kind: SyncNote.Kind, _ name: String?, _ message: String) {
@@ -44,20 +39,18 @@ extension SyncContext {
     mutating func takeChanges() -> TurnChanges {
         let changes = state.changes
         writers = []
+        isFlushing = false
         state.beginImage()
-        if !changes.isEmpty { note(isFlushed: changes.mustFlush) }
+        if changes.mustFlush {
+            flushAt = nil
+        } else if !changes.isEmpty {
+            flushAt = flushAt ?? now.monotonic + Self.flushDelay
+        }
         return changes
-    }
-
-    private mutating func note(isFlushed: Bool) {
-        guard isUnflushed == isFlushed else { return }
-        isUnflushed = !isFlushed
-        flushAt = isFlushed ? nil : now.monotonic + Self.flushDelay
     }
 
     /// Gives up a flush that failed, so that a broken disk doesn't keep the engine busy.
     mutating func forgetFlush() {
-        isUnflushed = false
         flushAt = nil
     }
 

@@ -8,10 +8,10 @@ struct SyncContext: Sendable {
     /// The durable state.
     var state: SyncState
     /// The work that changed the state by itself in this turn.
-    var writers: [Writer] = []
-    /// Whether something is stored and not flushed.
-    var isUnflushed = false
-    /// When it is flushed at the latest.
+    var writers: [Subject] = []
+    /// Whether the turn flushes what earlier ones have stored.
+    var isFlushing = false
+    /// When what is stored and not flushed is flushed at the latest; `nil` if there is nothing.
     var flushAt: Duration?
     var counts = SyncCounts()
     /// The requests in flight.
@@ -57,8 +57,6 @@ struct SyncContext: Sendable {
         return max(now.monotonic + wait, serverWait.until ?? .zero)
     }
 
-    func wallDate(at instant: Duration) -> Date { now.wallDate(at: instant) }
-
     mutating func emit(_ event: SyncEvent) {
         actions.append(.report(.event(event)))
     }
@@ -68,8 +66,8 @@ struct SyncContext: Sendable {
     }
 
     /// Answers a call once what it has changed is stored.
-    mutating func answer(_ call: CallID) {
-        actions.append(.answer(call, .done))
+    mutating func answer(_ call: CallID, _ answer: CallAnswer = .done) {
+        actions.append(.answer(call, answer))
     }
 
     /// Counts a deletion by another device, if the record was known and this device did not delete it.

@@ -3,13 +3,9 @@ import RecordCoding
 /// The counts of work that calls and events report.
 struct SyncCounts: Equatable, Sendable {
     /// The counts since the engine was opened.
-    private(set) var totals = SyncSummary()
+    var totals = SyncSummary()
     /// The counts of the current fetch run.
     var run = FetchTotals()
-
-    mutating func countSent() { totals.sent += 1 }
-    mutating func countDeleted() { totals.deleted += 1 }
-    mutating func countResolved() { totals.conflictsResolved += 1 }
 
     /// Counts a record that another device has changed.
     mutating func countForeignChange() {

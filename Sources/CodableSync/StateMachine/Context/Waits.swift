@@ -3,15 +3,11 @@
 struct Waits: Equatable, Sendable {
     struct Wait: Equatable, Sendable {
         /// The end of the wait.
-        fileprivate(set) var until: Duration?
+        var until: Duration?
         /// The error of the last failure.
         var failure: CloudError?
-        fileprivate(set) var backoff = Backoff()
-
-        /// Resets the wait after the next failure to the shortest.
-        mutating func resetBackoff() {
-            backoff.reset()
-        }
+        /// How long the wait after the next failure is.
+        var backoff = Backoff()
 
         /// Notes a success: the next failure is the first one.
         mutating func succeed() {
@@ -27,10 +23,6 @@ struct Waits: Equatable, Sendable {
         set { waits[subject.rawValue] = newValue }
     }
 
-    mutating func begin(_ subject: Subject, until instant: Duration) {
-        self[subject].until = instant
-    }
-
     mutating func end(_ subjects: Subject...) {
         for subject in subjects { self[subject].until = nil }
     }
@@ -39,26 +31,24 @@ struct Waits: Equatable, Sendable {
     ///
     /// - Returns: Their subjects.
     mutating func endOver(at now: Moment) -> [Subject] {
-        let over = Subject.allCases.filter { self[$0].until.map { $0 <= now.monotonic } ?? false }
+        let over = Subject.allCases.filter { now.hasReached(self[$0].until) }
         for subject in over { end(subject) }
         return over
     }
 }
 
 extension SyncContext {
-    func isWaiting(_ subject: Subject) -> Bool {
-        if let until = waits[subject].until { until > now.monotonic } else { false }
-    }
+    func isWaiting(_ subject: Subject) -> Bool { now.isBefore(waits[subject].until) }
 
     /// Waits before the next attempt: longer after every failure, and at least as long as the server orders.
     mutating func backOff(_ subject: Subject, after error: CloudError?) {
         if let error {
             waits[subject].failure = error
-            applyRetryAfter(of: error)
+            applyRetryAfter(error.retryAfter)
         }
         var backoff = waits[subject].backoff
         let instant = nextTry(after: &backoff)
         waits[subject].backoff = backoff
-        waits.begin(subject, until: instant)
+        waits[subject].until = instant
     }
 }

@@ -13,7 +13,8 @@ extension DeliveryMachine {
         if !context.isWaiting(.delivering) {
             for index in streams.indices where streams[index].stage == .asking {
                 if streams[index].takeNext(context.state, trouble) { deliver(toStreamAt: index, &context) }
-                notePassedOver(atStreamAt: index)
+                undecodable += streams[index].passedOver
+                streams[index].passedOver = []
             }
         }
         storeRow(&context)

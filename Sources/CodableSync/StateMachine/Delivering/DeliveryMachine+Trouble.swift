@@ -9,11 +9,21 @@ extension DeliveryMachine {
         return stream.handed.filter { !stream.isCurrent($0, state) }.map(\.key)
     }
 
-    /// Drops outdated changes.
-    mutating func takeOvertaken(_ id: StreamID, _ keys: [RecordKey], isEmpty: Bool, _ state: SyncState) {
-        guard let index = index(of: id) else { return }
+    /// Drops changes from a stream's element that are outdated or can't be loaded right now; the stream tells them
+    /// again.
+    ///
+    /// - Returns: Whether the stream is still open.
+    @discardableResult
+    mutating func leaveOut(
+        _ keys: [RecordKey],
+        of id: StreamID,
+        isEmpty: Bool,
+        _ state: SyncState
+    ) -> Bool {
+        guard let index = index(of: id) else { return false }
         for key in keys { tellAgain(key, atStreamAt: index, state) }
         streams[index].drop(keys, isEmpty: isEmpty)
+        return true
     }
 
     /// Has a stream tell what it left out of its element, unless a newer change of the record is ahead of it.
@@ -78,13 +88,6 @@ extension DeliveryMachine {
         for key in keys { context.state.endTelling(key) }
     }
 
-    /// Keeps changes that were passed over because their contents could not be decoded before.
-    mutating func notePassedOver(atStreamAt index: Int) {
-        if streams[index].passedOver.isEmpty { return }
-        undecodable += streams[index].passedOver
-        streams[index].passedOver = []
-    }
-
     /// Lets streams tell what they left out although it cannot be numbered, once.
     mutating func queuePostponed(_ state: SyncState) {
         for key in postponed[queuedCount...] where !trouble.suspects.contains(key) {
@@ -117,19 +120,6 @@ extension DeliveryMachine {
         (postponed, undecodable, queuedCount) = ([], [], 0)
     }
 
-    /// Retries changes that can't be loaded right now, after a delay for all streams.
-    mutating func takeLoadFailed(
-        _ id: StreamID,
-        _ keys: [RecordKey],
-        isEmpty: Bool,
-        _ context: inout SyncContext
-    ) {
-        guard let index = index(of: id) else { return }
-        for key in keys { tellAgain(key, atStreamAt: index, context.state) }
-        streams[index].drop(keys, isEmpty: isEmpty)
-        context.backOff(.delivering, after: nil)
-    }
-
     /// Reports a version that a read could not decode.
     ///
     /// - Returns: Whether to look the record up, since its stored copy is unreadable.
@@ -150,9 +140,4 @@ extension DeliveryMachine {
         let version = ReadVersion(name: key.recordName, handle: known.handle, reason: reason, isLost: true)
         return trouble.beginLookUp(of: key, version, state)
     }
-
-    /// The records found undecodable since the engine opened and unchanged since.
-    ///
-    /// Complexity: O(n log n) in the number of undecodable records.
-    func undecodableNames(_ state: SyncState) -> [String] { trouble.undecodableNames(state) }
 }

@@ -24,11 +24,9 @@ struct DeliveryMachine: Sendable {
     var mustPostponeSuspects: Bool
     /// Whether some deletions in the state may already be known to every stream.
     var mustCheckDeletions = true
-    /// Whether the last write failed of what streams hold and accept, and nothing was stored since.
-    var isDiskRefusing = false
-    var diskBackoff = Backoff()
-    /// When that is written again.
+    /// When what streams hold and accept is written again, if its last write failed and nothing was stored since.
     var storeAgainAt: Duration?
+    var diskBackoff = Backoff()
 
     init(_ context: SyncContext) {
         trouble = DeliveryTrouble(context.state)
@@ -50,6 +48,9 @@ struct DeliveryMachine: Sendable {
             streams.append(stream)
         }
     }
+
+    /// Whether the disk has refused what streams hold and accept.
+    var isDiskRefusing: Bool { storeAgainAt != nil }
 
     /// Whether every stream is waiting, so no acceptance is imminent.
     var isIdle: Bool { streams.allSatisfy { $0.stage == .asking } }
@@ -89,9 +90,12 @@ struct DeliveryMachine: Sendable {
         case .undecodable(let stream, let changes, let isEmpty):
             takeUndecodable(stream, changes, isEmpty: isEmpty, &context)
         case .overtaken(let stream, let keys, let isEmpty):
-            takeOvertaken(stream, keys, isEmpty: isEmpty, context.state)
+            leaveOut(keys, of: stream, isEmpty: isEmpty, context.state)
         case .loadFailed(let stream, let keys, let isEmpty):
-            takeLoadFailed(stream, keys, isEmpty: isEmpty, &context)
+            if leaveOut(keys, of: stream, isEmpty: isEmpty, context.state) {
+                // All streams wait, since the disk may be busy.
+                context.backOff(.delivering, after: nil)
+            }
         // What is kept is stored as with every input about streams.
         case .storable: diskBackoff.reset()
         }
@@ -109,7 +113,7 @@ struct DeliveryMachine: Sendable {
         let accepted = streams[index].accept()
         if isEnd, streams[index].replay == .ending { streams[index].replay = .none }
         if accepted.isEmpty { return }
-        context.waits[.delivering].resetBackoff()
+        context.waits[.delivering].backoff.reset()
         clear(accepted.map(\.key))
         if streams[index].kind == .live {
             forgetDeletions(accepted.map(\.key), &context)
@@ -245,14 +249,12 @@ struct DeliveryMachine: Sendable {
 
     /// Hands out and accepts without storing it until something else could be stored, or until the next attempt.
     mutating func takeRefused(_ context: inout SyncContext) {
-        isDiskRefusing = true
-        queuePostponed(context.state)
         storeAgainAt = context.nextTry(after: &diskBackoff)
+        queuePostponed(context.state)
     }
 
     /// Stores again what is handed out and accepted.
     mutating func takeStored() {
-        isDiskRefusing = false
         storeAgainAt = nil
     }
 }

@@ -11,20 +11,18 @@ extension SyncContext {
             reportTooNew(key, known)
         }
         if state.isTooNew(version, of: type), let former, former.hasEdit(besides: version) {
-            let isDeletion = former.pending?.isDeletion ?? false
-            parkAsTooNew(key, version.schema, of: type, isDeletion: isDeletion)
+            parkAsTooNew(key, version.schema)
         }
     }
 
     /// Parks a change to a record whose latest version has a schema version that this app can't read.
-    mutating func parkAsTooNew(
-        _ key: RecordKey,
-        _ schema: SchemaVersion,
-        of type: ExactName?,
-        isDeletion: Bool
-    ) {
-        let gap = NewerSchema(found: schema, known: state.readableSchema(of: type))
-        park(key, gap.reasonToPark(isDeletion: isDeletion))
+    mutating func parkAsTooNew(_ key: RecordKey, _ schema: SchemaVersion) {
+        let isDeletion = state[key]?.pending?.isDeletion ?? false
+        park(key, gap(of: key, schema).reasonToPark(isDeletion: isDeletion))
+    }
+
+    private func gap(of key: RecordKey, _ schema: SchemaVersion) -> NewerSchema {
+        NewerSchema(found: schema, known: state.readableSchema(of: state.recordType(of: key)))
     }
 
     /// Notes which schema versions the app can read, if they have changed since the last opening.
@@ -37,26 +35,23 @@ extension SyncContext {
             for key in state.tooNewQueue.keys {
                 if let last = state[key]?.lastKnown { reportTooNew(key, last) }
             }
-            for (key, reason) in changes { park(key, reason) }
+            for (key, found) in changes { parkAsTooNew(key, found) }
         }
     }
 
     private mutating func reportTooNew(_ key: RecordKey, _ version: KnownVersion) {
-        let known = state.readableSchema(of: state.recordType(of: key))
-        let reason = NewerSchema(found: version.schema, known: known).description
-        emit(.undecodable(recordName: key.recordName, reason: reason))
+        emit(.undecodable(recordName: key.recordName, reason: gap(of: key, version.schema).description))
     }
 
-    /// The changes that an app of a higher schema version has left, and why they are parked.
+    /// The changes that an app of a higher schema version has left, with the schema versions of their records.
     ///
     /// Complexity: O(n) in the records of the type.
-    private func changesToPark(readingOnly schema: ReadableSchema) -> [(RecordKey, ParkReason)] {
+    private func changesToPark(readingOnly schema: ReadableSchema) -> [(RecordKey, SchemaVersion)] {
         state.sortedKeys(of: schema.type).compactMap { key in
-            guard let record = state[key], let last = record.lastKnown, last.schema > schema.version,
+            guard let record = state[key], let last = record.lastKnown, record.isTooNew(for: schema),
                 let pending = record.pending, pending.parked == nil
             else { return nil }
-            let gap = NewerSchema(found: last.schema, known: schema.version)
-            return (key, gap.reasonToPark(isDeletion: pending.isDeletion))
+            return (key, last.schema)
         }
     }
 }

@@ -27,7 +27,12 @@ extension SyncState {
             // Another device has uploaded its own version. If there is no edit, the lost version becomes one.
             if !version.isTooNew { record.unparkTooNew() }
             record.queueLost()
-            if version.isTooNew { return record.takeTooNew(version, after: readable) }
+            if version.isTooNew {
+                // What reads show stays.
+                record.kept = readable
+                record.server = .known(version)
+                return
+            }
             let former = isLost ? nil : readable
             let isSame = former?.hash == version.hash
             let isOwn = isSame ? true : record.sent.isEmpty ? false : nil
@@ -53,14 +58,15 @@ extension SyncState {
         change(key) { record in
             // A record that this app could never read was never shown.
             let isNews = record.readable != nil || !record.isTooNew || record.isDeletionNews
-            let former = record.readableAncestor?.handle
+            // A version of a lost zone can be no ancestor.
+            let former = record.lost == nil ? record.readable?.handle : nil
             record.endTooNew()
             record.server = .none
             record.carried = CarriedTags()
             record.sent = []
             if record.pending?.isDeletion == true { record.pending = nil }
             if isNews, record.pending == nil || record.pending?.parked != nil {
-                record.tellDeletion(of: former, news)
+                record.tellServerValue(news, over: former)
             } else {
                 record.news = nil
             }

@@ -46,15 +46,7 @@ extension SyncStateMachine {
 
     // MARK: Responses
 
-    mutating func receive(page result: Result<FetchedPage, CloudError>, of request: RequestID) {
-        guard context.takes(request, of: .fetching) else { return }
-        switch result {
-        case .success(let page): receive(page)
-        case .failure(let error): failPage(error)
-        }
-    }
-
-    private mutating func receive(_ page: FetchedPage) {
+    mutating func receive(_ page: FetchedPage) {
         // It must delay the look-ups that the page leads to.
         context.applyRetryAfter(page.retryAfter)
         let isEmpty = page.records.isEmpty && page.deletions.isEmpty && page.failed.isEmpty
@@ -83,15 +75,15 @@ extension SyncStateMachine {
         fetching.pollAt = context.now.monotonic + interval
     }
 
-    private mutating func failPage(_ error: CloudError) {
-        context.applyRetryAfter(of: error)
+    mutating func failPage(_ error: CloudError) {
         switch error.recovery {
         case .refetch:
             // The run starts over; known records stay until the listing is complete.
             fetching.paging = PagingWatch()
             context.emit(.listingBegan)
             context.state.beginListing(of: zone.number)
-            renewAccountInDoubt()
+            // The response may come from another user's cloud.
+            renewAccount(after: AccountProgress.validityInDoubt)
             fetching.expiries += 1
             // The token expired repeatedly, so the next attempt waits.
             if fetching.expiries > 2 { failFetch(error) }
@@ -112,18 +104,7 @@ extension SyncStateMachine {
             context.waits[.fetching].failure = nil
             fetching.isWanted = true
             examineZone(after: error)
-        default:
-            failCallers(error, of: .fetch)
-            if stopIfUnusable(after: error) { return }
-            wantFetch()
-            context.backOff(.fetching, after: error)
+        default: if retryLater(.fetching, after: error, failing: .fetch) { wantFetch() }
         }
-    }
-
-    /// Fetches again later, because a page or the start of a listing could not be stored.
-    mutating func refuseFetch() {
-        context.backOff(.fetching, after: .ofDisk)
-        fetching.isRunning = false
-        wantFetch()
     }
 }

@@ -6,7 +6,7 @@ extension SyncStateMachine {
     /// Queues a look-up; a new one does not wait for records that could not be looked up.
     mutating func lookUp(_ key: RecordKey) {
         if lookingUp.queue.contains(key) { return }
-        lookingUp.append(key)
+        lookingUp.queue.append(key)
         if lookingUp.isWaitingForRecords { context.waits.end(.lookingUp) }
         lookingUp.isWaitingForRecords = false
     }
@@ -21,39 +21,27 @@ extension SyncStateMachine {
     mutating func beginLookUp() {
         // The records stay in the queue: a change is not sent while its record is looked up.
         let limit = min(context.configuration.maximumItems, lookingUp.limit)
-        lookingUp.keys = Array(lookingUp.queue.keys.prefix(limit))
-        context.begin(.lookUp(lookingUp.keys))
+        lookingUp.isWaitingForRecords = false
+        context.begin(.lookUp(Array(lookingUp.queue.keys.prefix(limit))))
     }
 
-    mutating func receive(lookedUp result: Result<[LookedUp], CloudError>, of request: RequestID) {
-        guard context.takes(request, of: .lookingUp) else { return }
-        switch result {
-        case .success(let found):
-            lookingUp.limit = min(LookUpProgress.maximumCount, lookingUp.limit * 2)
-            receive(found)
-        case .failure(let error): failLookUp(error)
-        }
-    }
-
-    private mutating func failLookUp(_ error: CloudError) {
-        let keys = lookingUp.keys
-        context.applyRetryAfter(of: error)
+    mutating func failLookUp(of keys: [RecordKey], _ error: CloudError) {
         switch error.recovery {
         case .split where keys.count > 1, .park where keys.count > 1:
             // Either there are too many, or the server refuses one of them without naming it: try half as
             // many.
             lookingUp.limit = keys.count / 2
-            lookingUp.keys = []
         case .park,
             .retryThenPark where keys.count == 1:
-            receive(keys.map { LookedUp(key: $0, result: .failure(error)) })
-        default:
-            if error.recovery == .retryThenPark { lookingUp.limit = max(1, keys.count / 2) }
-            lookingUp.keys = []
+            handle(keys.map { LookedUp(key: $0, result: .failure(error)) }, of: keys)
+        case .recreateZone, .askUser, .uploadEverything:
             context.emit(.failed(error))
             failCallers(error)
-            lookingUp.isWaitingForRecords = false
-            if !handleGeneral(error) { context.backOff(.lookingUp, after: error) }
+            examineZone(after: error)
+        default:
+            if error.recovery == .retryThenPark { lookingUp.limit = max(1, keys.count / 2) }
+            context.emit(.failed(error))
+            retryLater(.lookingUp, after: error)
         }
     }
 
@@ -63,9 +51,14 @@ extension SyncStateMachine {
         var error: CloudError?
     }
 
-    private mutating func receive(_ found: [LookedUp]) {
+    mutating func receive(_ found: [LookedUp], of keys: [RecordKey]) {
+        lookingUp.limit = min(LookUpProgress.maximumCount, lookingUp.limit * 2)
+        handle(found, of: keys)
+    }
+
+    private mutating func handle(_ found: [LookedUp], of keys: [RecordKey]) {
         var unmentioned = RecordTable<Bool>()
-        for key in lookingUp.keys { unmentioned[key] = true }
+        for key in keys { unmentioned[key] = true }
         var failed = FailedLookUps()
         for one in found where unmentioned[one.key] == true {
             unmentioned[one.key] = nil
@@ -76,10 +69,10 @@ extension SyncStateMachine {
             lookUpAgain(key, after: nil, &failed)
         }
         wait(for: failed)
+        let done = keys.filter { !failed.keys.contains($0) }
         // The wait for records that could not be looked up stays.
-        if !lookingUp.keys.isEmpty { context.waits[.lookingUp].succeed() }
-        lookingUp.remove(lookingUp.keys)
-        lookingUp.keys = []
+        if !done.isEmpty { context.waits[.lookingUp].succeed() }
+        for key in done { lookingUp.queue.remove(key) }
         calls.extendPass(state)
     }
 
@@ -105,7 +98,7 @@ extension SyncStateMachine {
         _ error: CloudError,
         _ failed: inout FailedLookUps
     ) {
-        context.applyRetryAfter(of: error)
+        context.applyRetryAfter(error.retryAfter)
         let reason: ParkReason? =
             switch error.recovery {
             case .park: ParkReason(kind: .refused, message: error.description)
@@ -154,21 +147,8 @@ extension SyncStateMachine {
     /// Waits once for all records that could not be looked up; they come after the others.
     private mutating func wait(for failed: FailedLookUps) {
         if failed.keys.isEmpty { return }
-        lookingUp.moveToEnd(failed.keys)
-        lookingUp.keys.removeAll { failed.keys.contains($0) }
+        for key in failed.keys { lookingUp.queue.moveToEnd(key) }
         context.backOff(.lookingUp, after: failed.error)
         lookingUp.isWaitingForRecords = true
-    }
-
-    mutating func refuseLookUp() {
-        context.backOff(.lookingUp, after: .ofDisk)
-        lookingUp.isWaitingForRecords = false
-        lookingUp.keys = []
-    }
-
-    /// Ignores the response to the request in flight; its records stay in the queue.
-    mutating func ignoreLookUp() {
-        context.requests.end(.lookingUp)
-        lookingUp.keys = []
     }
 }

@@ -71,7 +71,7 @@ extension SyncStateMachine {
         }
         switch result.resolution {
         case .confirmed:
-            if result.isOwnWrite { context.counts.countSent() }
+            if result.isOwnWrite { context.counts.totals.sent += 1 }
         case .failed(let reason): context.note(.parked, item.name, reason.message)
         case .client, .redated: decided(item, .client)
         case .merged: decided(item, .merged)
@@ -80,7 +80,7 @@ extension SyncStateMachine {
     }
 
     private mutating func decided(_ item: ReconcileItem, _ outcome: ConflictOutcome) {
-        context.counts.countResolved()
+        context.counts.totals.conflictsResolved += 1
         if let server = item.side?.edit ?? item.server {
             context.emit(.conflictResolved(name: item.name, client: item.client, server: server, outcome))
         } else {
@@ -110,14 +110,6 @@ extension SyncStateMachine {
             return false
         case .client, .redated, .merged: return deferred.countsTooManyConflicts(key, &context)
         }
-    }
-
-    /// Resolves conflicts again later, because their resolutions could not be stored.
-    mutating func refuseResolutions() {
-        // The same conflicts are resolved again, and the repetition does not count.
-        for key in resolving.sortedKeys { deferred.forgetConflicts(of: key) }
-        resolving = RecordTable()
-        context.backOff(.resolving, after: .ofDisk)
     }
 }
 

@@ -9,17 +9,14 @@ struct Deferred: Sendable {
     static var maximumConflictRounds: Int { 8 }
 
     /// The records that wait.
-    private(set) var queue = RecordQueue()
+    var queue = RecordQueue()
     /// When they are sent again; `nil` if none waits.
     private(set) var until: Duration?
-    private var backoff = Backoff()
+    var backoff = Backoff()
     /// How often sending a change failed with an unknown error.
     private var unknownErrors = RecordTable<Int>()
     /// How many conflicts in a row a record has had.
     private var conflictRounds = RecordTable<Int>()
-
-    var count: Int { queue.count }
-    var isEmpty: Bool { queue.isEmpty }
 
     // MARK: Waiting
 
@@ -43,29 +40,16 @@ struct Deferred: Sendable {
         until = nil
     }
 
-    /// Makes the changes sendable if they have waited long enough.
-    mutating func endIfOver(at now: Moment) {
-        if let until, until <= now.monotonic { end() }
-    }
-
-    /// Resets the next wait to the shortest.
-    mutating func resetBackoff() {
-        backoff.reset()
-    }
-
-    mutating func remove(_ key: RecordKey) {
-        queue.remove(key)
-    }
-
     // MARK: Failures of one change
 
-    /// Counts an unknown error, and parks the change if there were too many.
-    mutating func countUnknownError(
+    /// Delays a change after an unknown error, and parks it if there were too many.
+    mutating func failUnknown(
         _ key: RecordKey,
         sent handle: ContentHandle?,
         _ error: CloudError,
         _ context: inout SyncContext
     ) {
+        wait(key, &context)
         if let reason = reasonToGiveUp(key, after: error) { context.park(key, sent: handle, reason) }
     }
 
@@ -85,9 +69,7 @@ struct Deferred: Sendable {
             .serverRecordChanged,
             message: "The server reports a conflict with the version that this device already has."
         )
-        wait(key, &context)
-        let sent = context.state[key]?.pending?.handle
-        countUnknownError(key, sent: sent, error, &context)
+        failUnknown(key, sent: context.state[key]?.pending?.handle, error, &context)
     }
 
     /// Counts another conflict in a row and returns whether the record must wait before it is sent again.

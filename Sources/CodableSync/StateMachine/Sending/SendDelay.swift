@@ -4,14 +4,12 @@
 /// wait, and take the waiting changes along.
 struct SendDelay: Sendable {
     /// The records whose changes wait.
-    private(set) var queue = RecordQueue()
+    var queue = RecordQueue()
     /// When they are sent.
     private(set) var until: Duration?
 
     /// The number of changes that wait.
-    func count(at now: Moment) -> Int {
-        if let until, until > now.monotonic { queue.count } else { 0 }
-    }
+    func count(at now: Moment) -> Int { now.isBefore(until) ? queue.count : 0 }
 
     /// Delays a call's change, unless it can't be sent anyway.
     mutating func wait(_ key: RecordKey, _ context: SyncContext) {
@@ -21,19 +19,9 @@ struct SendDelay: Sendable {
         until = context.now.monotonic + context.configuration.sendDelay
     }
 
-    /// Removes a record that no longer has a change to send.
-    mutating func remove(_ key: RecordKey) {
-        queue.remove(key)
-    }
-
     /// Sends the changes with the next request.
     mutating func end() {
         until = nil
         queue = RecordQueue()
-    }
-
-    /// Sends the changes with the next request if they have waited long enough.
-    mutating func endIfOver(at now: Moment) {
-        if let until, until <= now.monotonic { end() }
     }
 }

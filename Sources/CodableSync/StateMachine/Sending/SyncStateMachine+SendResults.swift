@@ -7,7 +7,7 @@ extension SyncStateMachine {
         switch result.outcome {
         case .saved(let version):
             outcome.saved += 1
-            context.counts.countSent()
+            context.counts.totals.sent += 1
             deferred.forgetUnknownErrors(of: key)
             guard let handle = result.handle else { return }
             deferred.forgetConflicts(of: key)
@@ -17,7 +17,7 @@ extension SyncStateMachine {
             context.state.confirm(handle, of: key, as: known)
         case .deleted:
             outcome.deleted += 1
-            if mayHaveBeenThere(key) { context.counts.countDeleted() }
+            if mayHaveBeenThere(key) { context.counts.totals.deleted += 1 }
             confirmDeletion(of: key)
         case .conflict(let server):
             outcome.failed += 1
@@ -99,15 +99,13 @@ extension SyncStateMachine {
         case .split, .park:
             context.park(key, sent: result.handle, state.reasonToPark(key, after: error))
         case .retryThenPark:
-            deferred.wait(key, &context)
-            deferred.countUnknownError(key, sent: result.handle, error, &context)
+            deferred.failUnknown(key, sent: result.handle, error, &context)
         case .waitForQuota:
             waitForQuota(error)
         case .recreateZone, .askUser, .uploadEverything:
             outcome.zoneError = error
         case .waitForAccount, .stop:
-            failCallers(error, of: .send)
-            stopWork(after: error)
+            retryLater(.sending, after: error, failing: .send)
         }
     }
 
@@ -118,8 +116,7 @@ extension SyncStateMachine {
         guard let record = state[result.key], record.lost == nil,
             record.known != nil || record.pending?.base != nil
         else {
-            deferred.wait(result.key, &context)
-            return deferred.countUnknownError(result.key, sent: result.handle, error, &context)
+            return deferred.failUnknown(result.key, sent: result.handle, error, &context)
         }
         context.countForeignDeletion(result.key)
         context.state.receiveDeletion(of: result.key)

@@ -15,17 +15,9 @@ extension SyncStateMachine {
         context.begin(.send(items))
     }
 
-    mutating func receive(sent result: Result<[SendResult], CloudError>, of request: RequestID) {
-        guard context.takes(request, of: .sending) else { return }
-        switch result {
-        case .success(let results): receive(results)
-        case .failure(let error): failSending(error)
-        }
-    }
-
     /// Retries later, since the contents to send could not be loaded from disk.
     mutating func receive(sendLoadFailure failure: JournalFailure, of request: RequestID) {
-        guard context.takes(request, of: .sending) else { return }
+        guard context.requests.end(request) != nil else { return }
         sending.inFlight = InFlight()
         context.emit(.storageFailed(failure.detail))
         calls.fail(failure.syncError, of: .send)
@@ -34,10 +26,8 @@ extension SyncStateMachine {
 
     // MARK: A request that failed as a whole
 
-    private mutating func failSending(_ error: CloudError) {
-        let items = sending.inFlight.items
+    mutating func failSending(_ items: [SendItem], _ error: CloudError) {
         sending.inFlight = InFlight()
-        context.applyRetryAfter(of: error)
         context.emit(.failed(error))
         switch error.recovery {
         case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1,
@@ -54,14 +44,9 @@ extension SyncStateMachine {
             // One item may be the cause, so half as many are sent after a wait; only one that fails alone is
             // counted.
             sending.planner.search(among: items.count)
-            backOffSending(after: error)
+            retryLater(.sending, after: error, failing: .send)
         case .recreateZone, .askUser, .uploadEverything: examineZone(after: error)
-        default:
-            if stopIfUnusable(after: error) {
-                failCallers(error, of: .send)
-            } else {
-                backOffSending(after: error)
-            }
+        default: retryLater(.sending, after: error, failing: .send)
         }
     }
 
@@ -85,14 +70,9 @@ extension SyncStateMachine {
         receive(items.map { SendResult(unwrapping: error, of: $0) })
     }
 
-    private mutating func backOffSending(after error: CloudError) {
-        failCallers(error, of: .send)
-        context.backOff(.sending, after: error)
-    }
-
     // MARK: A request with a result for each item
 
-    private mutating func receive(_ results: [SendResult]) {
+    mutating func receive(_ results: [SendResult]) {
         var outcome = SendOutcome()
         var answered = RecordTable<Bool>()
         // An ordered wait in any item's error must delay requests that other items lead to.
@@ -102,9 +82,7 @@ extension SyncStateMachine {
             receive(result, &outcome)
         }
         for item in sending.inFlight.items where answered[item.key] == nil {
-            context.emit(.unmentioned(recordName: item.name))
-            deferred.wait(item.key, &context)
-            outcome.failed += 1
+            receive(SendResult(key: item.key, handle: item.handle, outcome: .unmentioned), &outcome)
         }
         let isAllCollateral = outcome.collateral.count == sending.inFlight.count
         if isAllCollateral {
@@ -116,19 +94,13 @@ extension SyncStateMachine {
         if hasSucceeded {
             sending.hasToldOfQuota = false
             proveZone()
-            deferred.resetBackoff()
+            deferred.backoff.reset()
             sending.planner.grow(after: sending.inFlight.count)
         }
         sending.inFlight = InFlight()
         if hasSucceeded { context.waits[.sending].succeed() }
         if !outcome.collateral.isEmpty, !isAllCollateral { calls.extendPass(state) }
         if let error = outcome.zoneError { examineZone(after: error) }
-    }
-
-    /// Sends again later, because the request or its results could not be stored.
-    mutating func refuseSending() {
-        context.backOff(.sending, after: .ofDisk)
-        sending.inFlight = InFlight()
     }
 
     // MARK: The quota
@@ -139,11 +111,6 @@ extension SyncStateMachine {
         sending.isOverQuota = true
         failCallers(error, of: .send)
         // Retry slowly, since only the user can free space.
-        context.waits.begin(.sending, until: context.now.monotonic + .seconds(600))
-    }
-
-    mutating func ignoreSending() {
-        context.requests.end(.sending)
-        sending.inFlight = InFlight()
+        context.waits[.sending].until = context.now.monotonic + .seconds(600)
     }
 }

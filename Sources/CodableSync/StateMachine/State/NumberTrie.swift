@@ -127,18 +127,28 @@ extension NumberTrie {
                 if children[index].isSingle { replaceChild(at: index, bit) }
                 return difference
             }
-            guard entryBits & bit != 0 else { return addIfGiven(number, bit, body) }
             let index = Self.index(of: bit, in: entryBits)
-            if entries[index].number == number { return changeEntry(at: index, bit, body) }
-            var child = Node()
-            child.add(entries[index], shift - 4)
-            let difference = child.change(number, shift - 4, body)
-            if difference == 1 {
-                removeEntry(at: index, bit)
-                childBits |= bit
-                children.insert(child, at: Self.index(of: bit, in: childBits))
+            let isEntry = entryBits & bit != 0
+            if isEntry, entries[index].number != number {
+                var child = Node()
+                child.insert(entries[index], at: Self.bit(of: entries[index].number, shift - 4))
+                let difference = child.change(number, shift - 4, body)
+                if difference == 1 {
+                    removeEntry(at: index, bit)
+                    childBits |= bit
+                    children.insert(child, at: Self.index(of: bit, in: childBits))
+                }
+                return difference
             }
-            return difference
+            var value = isEntry ? entries[index].value : nil
+            body(&value)
+            switch (isEntry, value) {
+            case (true, let value?): entries[index].value = value
+            case (true, nil): removeEntry(at: index, bit)
+            case (false, let value?): insert(Entry(number: number, value: value), at: bit)
+            case (false, nil): break
+            }
+            return (value == nil ? 0 : 1) - (isEntry ? 1 : 0)
         }
 
         /// Makes the node the only child of a new one.
@@ -146,7 +156,7 @@ extension NumberTrie {
             if bits == 0 { return }
             var parent = Node()
             if isSingle {
-                parent.add(entries[0], shift)
+                parent.insert(entries[0], at: Self.bit(of: entries[0].number, shift))
             } else {
                 parent.childBits = 1
                 parent.children = [self]
@@ -156,38 +166,9 @@ extension NumberTrie {
 
         private var isSingle: Bool { childBits == 0 && entries.count == 1 }
 
-        private mutating func add(_ entry: Entry, _ shift: UInt64) {
-            let bit = Self.bit(of: entry.number, shift)
+        private mutating func insert(_ entry: Entry, at bit: UInt16) {
             entryBits |= bit
             entries.insert(entry, at: Self.index(of: bit, in: entryBits))
-        }
-
-        private mutating func addIfGiven(
-            _ number: UInt64,
-            _ bit: UInt16,
-            _ body: (inout Value?) -> Void
-        ) -> Int {
-            var value: Value?
-            body(&value)
-            guard let value else { return 0 }
-            entryBits |= bit
-            entries.insert(Entry(number: number, value: value), at: Self.index(of: bit, in: entryBits))
-            return 1
-        }
-
-        private mutating func changeEntry(
-            at index: Int,
-            _ bit: UInt16,
-            _ body: (inout Value?) -> Void
-        ) -> Int {
-            var value: Value? = entries[index].value
-            body(&value)
-            guard let value else {
-                removeEntry(at: index, bit)
-                return -1
-            }
-            entries[index].value = value
-            return 0
         }
 
         private mutating func removeEntry(at index: Int, _ bit: UInt16) {
@@ -199,8 +180,7 @@ extension NumberTrie {
         private mutating func replaceChild(at index: Int, _ bit: UInt16) {
             let entry = children.remove(at: index).entries[0]
             childBits ^= bit
-            entryBits |= bit
-            entries.insert(entry, at: Self.index(of: bit, in: entryBits))
+            insert(entry, at: bit)
         }
     }
 }

@@ -20,20 +20,10 @@ extension RecordState {
     ///
     /// - Parameters:
     ///   - news: The number, if anybody is told.
-    ///   - base: The version that the cloud had before, if it can be an ancestor.
+    ///   - base: The version that the cloud had before, on which an upload is based until the app knows of a deletion;
+    ///     `nil` if it cannot be an ancestor.
     mutating func tellServerValue(_ news: RecordNews?, over base: ContentHandle? = nil) {
         if lastKnown == nil { server = .deleted(base) }
-        self.news = news
-    }
-
-    /// Tells that another device has deleted the record.
-    ///
-    /// - Parameters:
-    ///   - version: The version that was deleted, on which an upload is based until the app knows; `nil` if it cannot be
-    ///     an ancestor.
-    ///   - news: The number, if anybody is told.
-    mutating func tellDeletion(of version: ContentHandle?, _ news: RecordNews?) {
-        server = .deleted(version)
         self.news = news
     }
 

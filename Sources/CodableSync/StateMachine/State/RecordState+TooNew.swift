@@ -13,9 +13,6 @@ extension RecordState {
         return kept
     }
 
-    /// That version if it is from the current zone, so that it can be an ancestor.
-    package var readableAncestor: KnownVersion? { lost == nil ? readable : nil }
-
     /// Whether the pending change is parked until a version of the app can read the latest version.
     package var isParkedAsTooNew: Bool {
         isTooNew && pending?.parked?.kind == .serverValueUndecodable
@@ -25,12 +22,6 @@ extension RecordState {
     var hasDeletionToSend: Bool {
         guard let pending, pending.isDeletion else { return false }
         return pending.parked == nil || isParkedAsTooNew
-    }
-
-    /// Takes a version that is too new; what reads show stays.
-    mutating func takeTooNew(_ version: KnownVersion, after former: KnownVersion?) {
-        kept = former
-        server = .known(version)
     }
 
     /// Lets go of the kept version, and unparks the change that was parked because of the newer one.
@@ -93,14 +84,11 @@ extension RecordState {
     /// Records that the cloud has the lost version again, which is too new.
     mutating func confirmLostTooNew(as version: KnownVersion, _ news: RecordNews?) {
         guard let lost else { return }
-        if !version.isTooNew { unparkTooNew() }
         sent.removeAll { $0.handle == lost.handle }
+        // Otherwise the server does not keep the schema version.
+        if !version.isTooNew { endTooNew() }
         server = .known(version)
-        if !version.isTooNew {
-            // A server that does not keep the schema version.
-            kept = nil
-            return tellNews(news)
-        }
+        if !version.isTooNew { tellNews(news) }
     }
 }
 

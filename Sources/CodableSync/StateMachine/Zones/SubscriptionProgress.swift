@@ -9,16 +9,16 @@ struct SubscriptionProgress: Sendable {
     var hasToldOfFailure = false
     /// The calls that wait until the subscription is deleted.
     var removals: [CallID] = []
-    /// Whether the request in flight deletes the subscription.
-    var isDeleting = false
 
     /// Whether a call waits until the subscription is deleted.
     var isRemovalWanted: Bool { !removals.isEmpty }
 
+    /// When the server is no longer trusted to have the subscription.
+    var expiry: Duration? { checkedAt.map { $0 + Self.validity } }
+
     /// When to compare with the server again; `nil` if the app's calls are enough for that.
     func checkAt(_ context: SyncContext) -> Duration? {
-        guard context.configuration.automaticallySyncs, let checkedAt else { return nil }
-        let instant = checkedAt + Self.validity
-        return instant > context.now.monotonic ? instant : nil
+        guard context.configuration.automaticallySyncs, context.now.isBefore(expiry) else { return nil }
+        return expiry
     }
 }

@@ -90,7 +90,7 @@ extension SyncState {
             record.endTooNew()
             record.loseVersions()
             if isNews {
-                record.tellDeletion(of: nil, news)
+                record.tellServerValue(news)
             } else if !isStillNews {
                 record.news = nil
             }

@@ -11,20 +11,20 @@ extension SyncStateMachine {
             !subscription.isRemovalWanted
         else { return }
         let isMade = state.zone(zone.number).isSubscribed
-        if isMade, let checkedAt = subscription.checkedAt,
-            context.now.monotonic < checkedAt + SubscriptionProgress.validity
-        {
-            return
-        }
-        subscription.isDeleting = false
+        if isMade, context.now.isBefore(subscription.expiry) { return }
         context.begin(.subscribe(isMade: isMade))
     }
 
-    mutating func receive(subscribed error: CloudError?, of request: RequestID) {
-        guard context.takes(request, of: .subscription) else { return }
-        if subscription.isDeleting { return receive(deletedSubscription: error) }
-        guard let error else { return noteSubscribed() }
-        context.applyRetryAfter(of: error)
+    /// Notes that the server has the subscription, or no longer has it.
+    mutating func receiveSubscription(isDeleted: Bool) {
+        if isDeleted { return answerRemovals(.done) }
+        subscription.checkedAt = context.now.monotonic
+        if !state.zone(zone.number).isSubscribed { context.state.noteSubscribed(to: zone.number) }
+        context.waits[.subscription].succeed()
+        subscription.hasToldOfFailure = false
+    }
+
+    mutating func failSubscribing(_ error: CloudError) {
         switch error.recovery {
         // The zone is gone; the next zone gets a new subscription.
         case .recreateZone, .askUser, .uploadEverything: examineZone(after: error)
@@ -36,13 +36,6 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func noteSubscribed() {
-        subscription.checkedAt = context.now.monotonic
-        if !state.zone(zone.number).isSubscribed { context.state.noteSubscribed(to: zone.number) }
-        context.waits[.subscription].succeed()
-        subscription.hasToldOfFailure = false
-    }
-
     /// Starts over after the loss of the zone, whose subscription is lost with it.
     mutating func endSubscription() {
         context.requests.end(.subscription)
@@ -52,12 +45,6 @@ extension SyncStateMachine {
 
     // MARK: Deleting
 
-    /// Deletes the subscription for a call.
-    mutating func removeSubscription(for call: CallID) {
-        subscription.checkedAt = nil
-        subscription.removals.append(call)
-    }
-
     /// Deletes the subscription of the user who is signed in if a call waits for it; the engine is stopped.
     mutating func advanceUnsubscribing() {
         guard subscription.isRemovalWanted else { return }
@@ -66,7 +53,6 @@ extension SyncStateMachine {
         case .confirmed:
             if context.requests.contains(.subscription) { return }
             context.waits.end(.subscription)
-            subscription.isDeleting = true
             context.begin(.unsubscribe)
         case .unknown: checkAccount()
         case .unavailable(let status): answerRemovals(.failed(.cloud(status.error)))
@@ -81,9 +67,7 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func receive(deletedSubscription error: CloudError?) {
-        guard let error else { return answerRemovals(.done) }
-        context.applyRetryAfter(of: error)
+    mutating func failUnsubscribing(_ error: CloudError) {
         switch error.recovery {
         // There is none, or its zone is gone.
         case .acceptDeletion, .recreateZone, .askUser, .uploadEverything: answerRemovals(.done)
@@ -93,7 +77,7 @@ extension SyncStateMachine {
 
     /// Answers the calls that wait until the subscription is deleted.
     mutating func answerRemovals(_ answer: CallAnswer) {
-        for call in subscription.removals { context.actions.append(.answer(call, answer)) }
+        for call in subscription.removals { context.answer(call, answer) }
         subscription.removals = []
     }
 }

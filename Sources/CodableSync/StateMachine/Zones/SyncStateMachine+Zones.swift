@@ -9,16 +9,8 @@ import RecordCoding
 /// position advances. Otherwise the response is dropped, and the request is made again once the loss is stored.
 /// The held request counts as the one in flight, so there is at most one.
 extension SyncStateMachine {
-    mutating func take(_ input: ZoneInput) {
-        switch input {
-        case .saved(let request, let error): receive(savedZone: error, of: request)
-        case .databaseChanged(let request, let result): receive(feed: result, of: request)
-        }
-    }
-
-    private mutating func receive(savedZone error: CloudError?, of request: RequestID) {
-        guard context.takes(request, of: .zone) else { return }
-        if let error { return failZone(error) }
+    /// Notes that the zone is created.
+    mutating func receiveZone() {
         wantFetch()
         // The feed so far is about earlier zones; it includes this device's own deletion of the last one.
         if state.summary.databaseToken != nil { context.state.setDatabaseToken(nil) }
@@ -28,24 +20,18 @@ extension SyncStateMachine {
     }
 
     private mutating func resetZoneBackoff() {
-        if zone.losses <= ZoneProgress.maximumLosses { context.waits[.zone].resetBackoff() }
+        if zone.losses <= ZoneProgress.maximumLosses { context.waits[.zone].backoff.reset() }
     }
 
     mutating func failZone(_ error: CloudError) {
-        context.applyRetryAfter(of: error)
+        context.emit(.failed(error))
         switch error.recovery {
         // Callers get the error for a purge once it is stored; after a reset, they keep waiting.
-        case .askUser where account.isConfirmed:
-            context.emit(.failed(error))
-            return loseZone(.purged)
+        case .askUser where account.isConfirmed: loseZone(.purged)
         case .uploadEverything where account.isConfirmed && state.zone(zone.number).stage != .unreadable:
-            context.emit(.failed(error))
-            return loseZone(.encryptedDataReset)
-        default: break
+            loseZone(.encryptedDataReset)
+        default: retryLater(.zone, after: error)
         }
-        failCallers(error)
-        context.emit(.failed(error))
-        if !stopIfUnusable(after: error) { context.backOff(.zone, after: error) }
     }
 
     // MARK: Doubt
@@ -73,46 +59,22 @@ extension SyncStateMachine {
         context.waits[.account].succeed()
     }
 
-    /// Processes a response about records, or holds it if it may come from another zone.
-    mutating func receive(_ response: RecordResponse) {
-        // A database without a feed cannot tell zones apart.
-        guard state.summary.databaseToken != nil, context.requests.subject(of: response.request) != nil,
-            response.mayBeFromAnother(than: zone.number, state)
-        else { return process(response) }
-        context.requests.hold(response.request)
-        for wait in response.waits { context.applyRetryAfter(wait) }
-        zone.held = response
-        if zone.doubt == nil { zone.doubt = CloudError(.changeTokenExpired) }
-    }
-
     /// Ends the doubt, and processes the response that was held while the feed was read.
     private mutating func endZoneDoubt() {
         zone.doubt = nil
         zone.isOwnerChecked = false
-        if zone.losses == 0 { context.waits[.zone].resetBackoff() }
-        guard let response = zone.held else { return }
+        if zone.losses == 0 { context.waits[.zone].backoff.reset() }
+        guard let (request, result) = zone.held else { return }
         zone.held = nil
         // Its waits began when it arrived.
         context.obeysWaits = false
-        process(response)
+        process(result, of: request)
         context.obeysWaits = true
     }
 
     // MARK: The database's feed
 
-    private mutating func receive(feed result: Result<ZoneFate, CloudError>, of request: RequestID) {
-        guard context.takes(request, of: .zone) else { return }
-        switch result {
-        case .success(let fate):
-            zone.unknownFeedErrors = 0
-            zone.isFeedPositionLost = false
-            zone.hasNoFeed = false
-            receive(fate)
-        case .failure(let error): failFeed(error)
-        }
-    }
-
-    private mutating func failFeed(_ error: CloudError) {
+    mutating func failFeed(_ error: CloudError) {
         let position = state.summary.databaseToken
         let canReadWholeFeed = position != nil && !zone.isFeedPositionLost
         switch error.recovery {
@@ -134,7 +96,10 @@ extension SyncStateMachine {
         }
     }
 
-    private mutating func receive(_ fate: ZoneFate) {
+    mutating func receive(_ fate: ZoneFate) {
+        zone.unknownFeedErrors = 0
+        zone.isFeedPositionLost = false
+        zone.hasNoFeed = false
         guard zone.doubt != nil else { return beginFeed(at: fate.token) }
         guard zone.isOnlyAsked else { return loseZone(fate.reason, token: fate.token) }
         if let reason = fate.reason {
@@ -174,7 +139,7 @@ extension SyncStateMachine {
     /// Complexity: O(n log n), once for each lost zone.
     private var knowsOfFormerZone: Bool {
         var shown = RecordTable<String>()
-        if case .fetched(_, .success(let page))? = zone.held {
+        if case .success(.page(let page))? = zone.held?.result {
             for record in page.records { shown[record.key] = record.version.changeTag }
         }
         return state.sortedKeys(in: zone.number).contains { key in
@@ -203,7 +168,7 @@ extension SyncStateMachine {
         // These would be about a zone that the state no longer knows.
         zone.held = nil
         ignoreResponsesAboutRecords()
-        lookingUp.forgetAll()
+        lookingUp.queue = RecordQueue()
         context.began(.zone)
         context.state.setDatabaseToken(position)
         context.state.lose(zone.number, reason)

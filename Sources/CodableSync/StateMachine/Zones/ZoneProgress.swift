@@ -10,7 +10,7 @@ struct ZoneProgress: Sendable {
     /// Whether the account was checked again because of the doubt: another user's database lacks the zone too.
     var isOwnerChecked = false
     /// A response held until the database's feed rules out that it comes from another zone.
-    var held: RecordResponse?
+    var held: (request: RequestID, result: CloudResult)?
     /// Whether the database turned out to have no feed since the engine was opened.
     var hasNoFeed = false
     /// Whether the position in the feed is lost, so that the feed is read from its beginning.
@@ -27,7 +27,7 @@ struct ZoneProgress: Sendable {
     /// Whether a response is held and its contents are still needed.
     var holdsResponse: Bool { held != nil }
 
-    var holdsPage: Bool { if case .fetched? = held { true } else { false } }
+    var holdsPage: Bool { if case .success(.page)? = held?.result { true } else { false } }
 
     /// Whether the zone exists, and only the feed can show whether it was replaced.
     var isOnlyAsked: Bool { doubt?.recovery == .refetch }
@@ -42,10 +42,5 @@ struct ZoneProgress: Sendable {
     /// has none.
     func isFeedPositionMissing(_ state: SyncState) -> Bool {
         !hasNoFeed && state.summary.databaseToken == nil
-    }
-
-    /// Whether the user has purged the zone and the app must decide what happens to the records.
-    func isPurged(_ state: SyncState) -> Bool {
-        state.zone(number).stage == .purged
     }
 }

@@ -7,7 +7,9 @@ import XCTest
 class MachineAccountTestCase: MachineTestCase {
     func answer(_ status: AccountStatus, _ user: String? = nil) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
-        return machine.run(.account(.checked(request, .success(.init(status: status, userRecordName: user)))))
+        return machine.run(
+            .response(request, .success(.account(.init(status: status, userRecordName: user))))
+        )
     }
 
     func state(of user: String, _ entries: StateChange...) -> SyncState {
@@ -22,7 +24,7 @@ class MachineAccountTestCase: MachineTestCase {
         machine.upload("B", 2)
         machine.failSend(CloudError(.zoneNotFound))
         if let request = machine.setupRequest {
-            machine.run(.zone(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil)))))
+            machine.run(.response(request, .success(.databaseChanges(ZoneFate(reason: .purged, token: nil)))))
         }
         return machine
     }

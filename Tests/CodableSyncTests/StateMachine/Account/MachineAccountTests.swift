@@ -11,7 +11,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.calls(.start))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .available, userRecordName: "alice")
-        let actions = machine.run(.account(.checked(request, .success(found))))
+        let actions = machine.run(.response(request, .success(.account(found))))
         XCTAssertEqual(machine.state.summary.user, "alice")
         guard case .store? = actions.first else { return XCTFail("\(actions)") }
         XCTAssertEqual(actions.requests, ["saveZone"])
@@ -26,7 +26,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.calls(.start))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .available, userRecordName: "alice")
-        machine.feed(.account(.checked(request, .success(found))))
+        machine.feed(.response(request, .success(.account(found))))
         machine.feed(.signal(.accountChanged))
         XCTAssertEqual(machine.commitAll().requests, ["checkAccount"])
         XCTAssertEqual(machine.machine.account.stage, .unknown)
@@ -37,7 +37,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.calls(.start))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         machine.feed(
-            .account(.checked(request, .success(.init(status: .available, userRecordName: "alice"))))
+            .response(request, .success(.account(.init(status: .available, userRecordName: "alice"))))
         )
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertNil(machine.machine.userRecordName)
@@ -52,7 +52,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         guard let former = machine.setupRequest else { return XCTFail("no setup request") }
         XCTAssertEqual(machine.run(.signal(.accountChanged)).requests, ["checkAccount"])
         let late = CloudAccount(status: .available, userRecordName: "alice")
-        XCTAssertEqual(machine.run(.account(.checked(former, .success(late)))), [])
+        XCTAssertEqual(machine.run(.response(former, .success(.account(late)))), [])
         XCTAssertEqual(machine.machine.account.stage, .unknown)
     }
 
@@ -63,7 +63,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         machine.run(.signal(.accountChanged))
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(9)))
-        XCTAssertEqual(machine.run(.records(.sent(send.id, .success([saved])))), [])
+        XCTAssertEqual(machine.run(.response(send.id, .success(.sendResults([saved])))), [])
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.faults, [])
         machine = start
@@ -72,7 +72,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         var page = FetchedPage(token: ChangeToken("bob's"), moreComing: false)
         page.records = [.init("B", 3)]
-        XCTAssertEqual(machine.run(.records(.fetched(fetch.id, .success(page)))), [])
+        XCTAssertEqual(machine.run(.response(fetch.id, .success(.page(page)))), [])
         XCTAssertNil(machine.state["B"])
         machine.confirmAccount()
         XCTAssertEqual(machine.fetchRequest?.since, ChangeToken("0"))
@@ -109,7 +109,7 @@ final class MachineAccountTests: MachineAccountTestCase {
             SyncAction.report($0)
         }
 
-        let asked = machine.run(.account(.checked(request, .success(found))))
+        let asked = machine.run(.response(request, .success(.account(found))))
         XCTAssertEqual(asked.lines.first?.summary?.signOut, .removed)
         guard case .store? = asked.first else { return XCTFail("\(asked)") }
         XCTAssertEqual(asked.filter(told.contains), told)
@@ -121,7 +121,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
-        machine.feed(.account(.checked(request, .success(found))))
+        machine.feed(.response(request, .success(.account(found))))
         let failed = machine.failNextCommit()
         XCTAssertTrue(failed.contains(.report(.account(.noAccount))))
         XCTAssertTrue(failed.contains(.report(.status(.paused(.account(.noAccount))))))
@@ -136,7 +136,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let found = CloudAccount(status: .noAccount, userRecordName: nil)
-        machine.feed(.account(.checked(request, .success(found))))
+        machine.feed(.response(request, .success(.account(found))))
         machine.commitAll()
         machine.upload("A", 3)
         XCTAssertEqual(machine.state["A"]?.pending?.base, 2)
@@ -195,7 +195,7 @@ final class MachineAccountTests: MachineAccountTestCase {
         machine.upload("B", 2)
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        machine.run(.zone(.databaseChanged(request, .success(ZoneFate(reason: nil, token: nil)))))
+        machine.run(.response(request, .success(.databaseChanges(ZoneFate(reason: nil, token: nil)))))
         XCTAssertEqual(machine.state["A"]?.lost?.handle, 1)
         machine.run(.signal(.accountChanged))
         _ = answer(.noAccount)

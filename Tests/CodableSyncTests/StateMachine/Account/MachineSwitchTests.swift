@@ -31,7 +31,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         machine.run(.calls(.sync(machine.newCall(), [.fetch])))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let failed = machine.run(.account(.checked(request, .failure(CloudError(.networkUnavailable)))))
+        let failed = machine.run(.response(request, .failure(CloudError(.networkUnavailable))))
         XCTAssertEqual(failed.answers, [.failed(.waitingForDecision)])
     }
 
@@ -112,11 +112,11 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(actions.answers, [])
         let next = machine.machine
         XCTAssertGreaterThan(next.context.lastNumber, late)
-        XCTAssertTrue(next.calls.isStarted)
+        XCTAssertEqual(next.calls.stage, .started)
         XCTAssertEqual(next.delivering.streams.map(\.id), [7, 8])
         XCTAssertNil(next.context.serverWait.until)
         XCTAssertFalse(next.sending.isOverQuota || next.sending.hasToldOfQuota)
-        XCTAssertTrue(next.deferred.isEmpty)
+        XCTAssertTrue(next.deferred.queue.isEmpty)
         XCTAssertEqual(next.sending.inFlight.count, 0)
         XCTAssertNil(next.state.onlyZone.token)
 
@@ -189,7 +189,7 @@ final class MachineSwitchTests: MachineAccountTestCase {
             former.run(.signal(.changes(in: nil)))
             guard let fetch = former.fetchRequest else { return XCTFail("no fetch request") }
             var bare = former.machine
-            bare.handle(.records(.fetched(fetch.id, .failure(CloudError(code)))), at: former.now)
+            bare.handle(.response(fetch.id, .failure(CloudError(code))), at: former.now)
             let actions = bare.endTurn(at: former.now)
             XCTAssertEqual(actions.requests, ["checkAccount"], code.name)
         }

@@ -87,7 +87,7 @@ final class MachineCallTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let error = CloudError(.networkUnavailable)
         XCTAssertEqual(
-            machine.run(.records(.fetched(request.id, .failure(error)))).answers,
+            machine.run(.response(request.id, .failure(error))).answers,
             [.failed(.cloud(error))]
         )
     }
@@ -164,7 +164,7 @@ final class MachineCallTests: MachineTestCase {
         machine.run(.signal(.accountChanged))
         machine.run(.calls(.sync(machine.newCall(), .fetch)))
         let gone = CloudAccount(status: .noAccount, userRecordName: nil)
-        let actions = machine.run(.account(.checked(machine.setupRequest ?? 0, .success(gone))))
+        let actions = machine.run(.response(machine.setupRequest ?? 0, .success(.account(gone))))
         XCTAssertEqual(actions.answers, [.failed(.cloud(CloudError(.notAuthenticated)))])
     }
 

@@ -30,7 +30,7 @@ final class MachineUploadTests: MachineTestCase {
             machine = start
             guard let send = machine.sendRequest?.id else { return XCTFail("no send request") }
             let saved = SendResult(name: "A", handle: 6, outcome: .saved(KnownVersion(10)))
-            machine.feed(.records(.sent(send, .success([saved]))))
+            machine.feed(.response(send, .success(.sendResults([saved]))))
             if isStored { machine.commitAll() }
             machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 11)])))
             let actions = machine.commitAll()

@@ -9,7 +9,7 @@ final class MachineWaitingTests: MachineTestCase {
         machine.answerFetch(failed: ["A"], token: "1")
         let request = try XCTUnwrap(machine.lookUpRequest)
         let failed = LookedUp(name: "A", result: .failure(CloudError(.networkFailure)))
-        let answers = machine.run(.records(.lookedUp(request.id, .success([failed])))).answers
+        let answers = machine.run(.response(request.id, .success(.records([failed])))).answers
         XCTAssertEqual(answers.count, 1)
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
     }
@@ -41,7 +41,7 @@ final class MachineWaitingTests: MachineTestCase {
         XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["C"])
         saveAll(from: 12)
         let request = try XCTUnwrap(machine.fetchRequest)
-        let failed = machine.run(.records(.fetched(request.id, .failure(CloudError(.networkFailure)))))
+        let failed = machine.run(.response(request.id, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(failed.answers, [])
         let answers = saveAll(from: 13).answers
         guard case .summary(let summary)? = answers.first else { return XCTFail("\(answers)") }
@@ -123,7 +123,7 @@ final class MachineWaitingTests: MachineTestCase {
         machine.upload("B", 9)
         machine.run(.calls(.sync(machine.newCall(), .send)))
         let failed = [LookedUp(name: "A", result: .failure(CloudError(.serviceUnavailable)))]
-        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(failed))))
+        machine.run(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records(failed))))
         XCTAssertEqual(machine.upload("A", 5).requests, [], "its record is looked up first")
         machine.answerSend { _ in .conflict(server: KnownVersion(3)) }
         XCTAssertEqual(machine.resolve { _ in .client }.requests, ["send B=9@t3"])
@@ -168,6 +168,6 @@ final class MachineWaitingTests: MachineTestCase {
 
     private func failLookUp(of name: String) throws {
         let failed = [LookedUp(name: name, result: .failure(CloudError(.serviceUnavailable)))]
-        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(failed))))
+        machine.run(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records(failed))))
     }
 }

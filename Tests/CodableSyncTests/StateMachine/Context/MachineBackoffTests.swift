@@ -23,35 +23,35 @@ final class MachineBackoffTests: MachineAccountTestCase {
 
     func testAPositionThatCannotBeStoredIsReadWithLongerWaits() throws {
         open(hasFeed: true)
-        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
+        machine.run(.response(try XCTUnwrap(machine.setupRequest), .success(.zoneSaved)))
         let fate = ZoneFate(reason: nil, token: ChangeToken("p"))
         for attempt in 1...6 {
-            try refuseSetup { .zone(.databaseChanged($0, .success(fate))) }
+            try refuseSetup { .response($0, .success(.databaseChanges(fate))) }
             XCTAssertEqual(zone.backoff.attempts, attempt)
         }
-        machine.run(.zone(.databaseChanged(try XCTUnwrap(machine.setupRequest), .success(fate))))
+        machine.run(.response(try XCTUnwrap(machine.setupRequest), .success(.databaseChanges(fate))))
         XCTAssertEqual(zone.backoff.attempts, 0)
     }
 
     func testAZoneThatCannotBeStoredIsSavedWithLongerWaits() throws {
         open(hasFeed: false)
         for attempt in 1...6 {
-            try refuseSetup { .zone(.saved($0, nil)) }
+            try refuseSetup { .response($0, .success(.zoneSaved)) }
             XCTAssertEqual(zone.backoff.attempts, attempt)
         }
-        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
+        machine.run(.response(try XCTUnwrap(machine.setupRequest), .success(.zoneSaved)))
         XCTAssertEqual(zone.backoff.attempts, 0)
     }
 
     func testASubscriptionThatCannotBeStoredIsMadeWithLongerWaits() throws {
         open(hasFeed: false)
-        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
+        machine.run(.response(try XCTUnwrap(machine.setupRequest), .success(.zoneSaved)))
         machine.answerFetch(token: "0")
         for attempt in 1...6 {
-            try refuseSetup { .subscribed($0, nil) }
+            try refuseSetup { .response($0, .success(.subscriptionModified)) }
             XCTAssertEqual(machine.machine.context.waits[.subscription].backoff.attempts, attempt)
         }
-        machine.run(.subscribed(try XCTUnwrap(machine.setupRequest), nil))
+        machine.run(.response(try XCTUnwrap(machine.setupRequest), .success(.subscriptionModified)))
         XCTAssertEqual(machine.machine.context.waits[.subscription].backoff.attempts, 0)
     }
 
@@ -60,12 +60,12 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.answerFetch(failed: ["A"], token: "1")
         let found = [LookedUp(name: "A", result: .success(KnownVersion(3)))]
         for attempt in 1...6 {
-            machine.feed(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found))))
+            machine.feed(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records(found))))
             machine.failNextCommit()
             XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, attempt)
             machine.fireNext { $0 == .lookUpRetry }
         }
-        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(found))))
+        machine.run(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records(found))))
         XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, 0)
     }
 
@@ -74,7 +74,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.answerFetch(failed: ["A"], token: "1")
         for attempt in 1...6 {
             let failed = LookedUp(name: "A", result: .failure(CloudError(.serviceUnavailable)))
-            machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success([failed]))))
+            machine.run(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records([failed]))))
             XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, attempt)
             machine.fireNext { $0 == .lookUpRetry }
         }
@@ -86,7 +86,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: names, token: "1")
         let failed = names.map { LookedUp(name: $0, result: .failure(CloudError(.serviceUnavailable))) }
-        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(failed))))
+        machine.run(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records(failed))))
         XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, 1)
         XCTAssertEqual(machine.lookUpRequest?.names, nil)
         machine.run(.signal(.changes(in: nil)))
@@ -94,7 +94,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         XCTAssertEqual(machine.lookUpRequest?.names.count, 21, "a new record does not wait")
         let found = LookedUp(name: "A", result: .success(KnownVersion(3)))
         let results = failed.dropLast() + [found]
-        machine.run(.records(.lookedUp(try XCTUnwrap(machine.lookUpRequest).id, .success(Array(results)))))
+        machine.run(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records(Array(results)))))
         XCTAssertEqual(machine.machine.context.waits[.lookingUp].backoff.attempts, 0, "one was found")
         XCTAssertNotNil(machine.timers[.lookUpRetry])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t3")
@@ -122,7 +122,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         for attempt in 1...4 {
             guard let request = machine.sendRequest else { return XCTFail("no request") }
             let results = [SendResult(name: "A", handle: nil, outcome: .deleted)]
-            machine.feed(.records(.sent(request.id, .success(results))))
+            machine.feed(.response(request.id, .success(.sendResults(results))))
             machine.failNextCommit()
             XCTAssertEqual(machine.machine.context.waits[.sending].backoff.attempts, attempt)
             machine.fireNext { $0 == .sendRetry }
@@ -136,7 +136,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
         for attempt in 1...6 {
             machine.run(.signal(.changes(in: nil)))
             let request = try XCTUnwrap(machine.fetchRequest)
-            machine.run(.records(.fetched(request.id, .failure(CloudError(.notAuthenticated)))))
+            machine.run(.response(request.id, .failure(CloudError(.notAuthenticated))))
             XCTAssertEqual(machine.machine.context.waits[.account].backoff.attempts, attempt)
             machine.fireNext { $0 == .accountRetry }
             machine.confirmAccount()
@@ -151,7 +151,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
             rounds += 1
             if machine.fetchRequest == nil { machine.run(.signal(.changes(in: nil))) }
             if let request = machine.fetchRequest {
-                machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
+                machine.run(.response(request.id, .failure(CloudError(.zoneNotFound))))
             }
             machine.fireNext { $0 == .zoneRetry }
             if let request = machine.setupRequest, machine.open[request] == "account" {
@@ -159,7 +159,7 @@ final class MachineBackoffTests: MachineAccountTestCase {
             }
             if let request = machine.setupRequest {
                 machine.run(
-                    .zone(.databaseChanged(request, .success(ZoneFate(reason: .deleted, token: nil))))
+                    .response(request, .success(.databaseChanges(ZoneFate(reason: .deleted, token: nil))))
                 )
             }
             machine.finishSetup()
@@ -195,19 +195,17 @@ final class MachineBackoffTests: MachineAccountTestCase {
 
     func testTheNextZonesSubscriptionWaitsForItself() throws {
         open(hasFeed: false)
-        machine.run(.zone(.saved(try XCTUnwrap(machine.setupRequest), nil)))
+        machine.run(.response(try XCTUnwrap(machine.setupRequest), .success(.zoneSaved)))
         let request = try XCTUnwrap(machine.setupRequest)
-        machine.run(.subscribed(request, CloudError(.serviceUnavailable)))
+        machine.run(.response(request, .failure(CloudError(.serviceUnavailable))))
         XCTAssertNotNil(machine.timers[.subscriptionRetry])
         machine.run(
-            .records(.fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.zoneNotFound))))
+            .response(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.zoneNotFound)))
         )
         machine.run(
-            .zone(
-                .databaseChanged(
-                    try XCTUnwrap(machine.setupRequest),
-                    .success(ZoneFate(reason: .deleted, token: nil))
-                )
+            .response(
+                try XCTUnwrap(machine.setupRequest),
+                .success(.databaseChanges(ZoneFate(reason: .deleted, token: nil)))
             )
         )
         XCTAssertNil(machine.timers[.subscriptionRetry])

@@ -32,7 +32,7 @@ final class MachineFlushTests: MachineTestCase {
         machine = .synced { $0.maximumItems = 1 }
         machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 1), .save("B", 2)])))
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        let actions = machine.run(.records(.sent(machine.sendRequest?.id ?? 0, .success([saved]))))
+        let actions = machine.run(.response(machine.sendRequest?.id ?? 0, .success(.sendResults([saved]))))
         // The next announcement is flushed, and the save with it.
         XCTAssertEqual(flushes(actions), [true])
         XCTAssertNil(machine.timers[.flush])
@@ -42,14 +42,14 @@ final class MachineFlushTests: MachineTestCase {
         machine.know("A", 1)
         machine.delete("A")
         let deleted = SendResult(name: "A", handle: nil, outcome: .deleted)
-        let actions = machine.run(.records(.sent(machine.sendRequest?.id ?? 0, .success([deleted]))))
+        let actions = machine.run(.response(machine.sendRequest?.id ?? 0, .success(.sendResults([deleted]))))
         XCTAssertEqual(flushes(actions), [true])
     }
 
     func testPagesAreFlushedAfterASecondOrWhenIdle() {
         machine.run(.signal(.changes(in: nil)))
         XCTAssertEqual(
-            flushes(machine.run(.records(.fetched(machine.fetchRequest?.id ?? 0, .success(page))))),
+            flushes(machine.run(.response(machine.fetchRequest?.id ?? 0, .success(.page(page))))),
             [false]
         )
         XCTAssertEqual(machine.timers[.flush], machine.now.monotonic + .seconds(1))
@@ -65,8 +65,11 @@ final class MachineFlushTests: MachineTestCase {
         machine = MachineHarness()
         machine.run(.calls(.start))
         machine.confirmAccount()
-        machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
-        XCTAssertEqual(flushes(machine.run(.subscribed(machine.setupRequest ?? 0, nil))), [false])
+        machine.run(.response(machine.setupRequest ?? 0, .success(.zoneSaved)))
+        XCTAssertEqual(
+            flushes(machine.run(.response(machine.setupRequest ?? 0, .success(.subscriptionModified)))),
+            [false]
+        )
     }
 
     /// An accepted element is flushed once its loop asks for the next element and there is none.
@@ -82,16 +85,14 @@ final class MachineFlushTests: MachineTestCase {
         machine.fetch([.init("A", 1)], token: "1")
         machine.run(.signal(.changes(in: nil)))
         machine.feed(
-            .records(
-                .fetched(
-                    machine.fetchRequest?.id ?? 0,
-                    .success(FetchedPage(token: ChangeToken("2"), moreComing: false))
-                )
+            .response(
+                machine.fetchRequest?.id ?? 0,
+                .success(.page(FetchedPage(token: ChangeToken("2"), moreComing: false)))
             )
         )
         let actions = machine.failNextCommit { $0.rows.isEmpty }
         XCTAssertEqual(actions.events.filter { $0 == .storageFailed("full") }.count, 1)
         XCTAssertFalse(machine.isTurnOpen)
-        XCTAssertFalse(machine.machine.context.isUnflushed)
+        XCTAssertNil(machine.machine.context.flushAt)
     }
 }

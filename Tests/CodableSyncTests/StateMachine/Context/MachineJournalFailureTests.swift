@@ -47,7 +47,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.upload("A", 1)
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        machine.feed(.records(.sent(request.id, .success([saved]))))
+        machine.feed(.response(request.id, .success(.sendResults([saved]))))
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
@@ -60,7 +60,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.upload("A", 1)
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        machine.feed(.records(.sent(request.id, .success([saved]))))
+        machine.feed(.response(request.id, .success(.sendResults([saved]))))
         machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 2)])))
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.answers, [.failed(.storageFull("full"))])
@@ -102,8 +102,9 @@ final class MachineJournalFailureTests: MachineTestCase {
         machine.answerSend { _ in .conflict(server: nil) }
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         machine.feed(
-            .records(
-                .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))]))
+            .response(
+                request.id,
+                .success(.records([LookedUp(name: "A", result: .success(KnownVersion(5)))]))
             )
         )
         XCTAssertEqual(machine.failNextCommit().requests, [])
@@ -114,7 +115,7 @@ final class MachineJournalFailureTests: MachineTestCase {
         var harness = MachineHarness()
         harness.run(.calls(.start))
         harness.confirmAccount()
-        harness.feed(.zone(.saved(harness.setupRequest ?? 0, nil)))
+        harness.feed(.response(harness.setupRequest ?? 0, .success(.zoneSaved)))
         XCTAssertEqual(harness.failNextCommit().requests, [])
         XCTAssertEqual(harness.fireNext().requests, ["saveZone"])
     }

@@ -9,9 +9,7 @@ final class MachineLateTimerTests: MachineTestCase {
     func testATimerAfterItsRetrySendsNoRequest() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.run(
-            .records(
-                .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
-            )
+            .response(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
         )
         machine.advance(by: .seconds(60))
         let retry = machine.run(.signal(.reachable))
@@ -25,9 +23,7 @@ final class MachineLateTimerTests: MachineTestCase {
     func testATimerStartsTheRetry() throws {
         machine.run(.signal(.changes(in: nil)))
         machine.run(
-            .records(
-                .fetched(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
-            )
+            .response(try XCTUnwrap(machine.fetchRequest).id, .failure(CloudError(.serviceUnavailable)))
         )
         XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, ["fetch 0"])
     }

@@ -42,9 +42,9 @@ final class MachineRefusalTests: MachineTestCase {
 
     func testTheSubscriptionIsCreatedOnceTheZoneIsStored() {
         machine.run(.signal(.changes(in: nil)))
-        machine.run(.records(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound)))))
-        machine.run(.zone(.databaseChanged(machine.setupRequest ?? 0, .failure(CloudError(.badDatabase)))))
-        let saved = machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
+        machine.run(.response(machine.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
+        machine.run(.response(machine.setupRequest ?? 0, .failure(CloudError(.badDatabase))))
+        let saved = machine.run(.response(machine.setupRequest ?? 0, .success(.zoneSaved)))
         guard case .store? = saved.first else { return XCTFail("\(saved)") }
         XCTAssertTrue(saved.requests.contains("subscribe"))
     }
@@ -106,17 +106,17 @@ final class MachineRefusalTests: MachineTestCase {
         harness.hasFeed = true
         harness.goOnline()
         let found = ZoneFate(reason: nil, token: .init("y"))
-        harness.run(.zone(.databaseChanged(harness.setupRequest ?? 0, .success(found))))
+        harness.run(.response(harness.setupRequest ?? 0, .success(.databaseChanges(found))))
         harness.run(.signal(.changes(in: nil)))
         harness.answerFetch(failed: ["B"], token: "1")
         harness.run(
-            .records(.lookedUp(harness.lookUpRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
+            .response(harness.lookUpRequest?.id ?? 0, .failure(CloudError(.networkFailure)))
         )
         harness.run(.signal(.changes(in: nil)))
         XCTAssertTrue(harness.machine.lookingUp.queue.contains("B"))
-        harness.run(.records(.fetched(harness.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound)))))
+        harness.run(.response(harness.fetchRequest?.id ?? 0, .failure(CloudError(.zoneNotFound))))
         let gone = ZoneFate(reason: .purged, token: .init("z"))
-        harness.feed(.zone(.databaseChanged(harness.setupRequest ?? 0, .success(gone))))
+        harness.feed(.response(harness.setupRequest ?? 0, .success(.databaseChanges(gone))))
         XCTAssertEqual(harness.state.onlyZone.stage, .purged)
         harness.failNextCommit()
         XCTAssertEqual(harness.state.onlyZone.stage, .ready)

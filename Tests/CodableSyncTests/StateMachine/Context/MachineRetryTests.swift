@@ -114,7 +114,7 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
         XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
         let result = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(10)))
-        let actions = machine.run(.records(.sent(late.id, .success([result]))))
+        let actions = machine.run(.response(late.id, .success(.sendResults([result]))))
         XCTAssertEqual(actions, [])
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t1")
     }
@@ -138,7 +138,7 @@ final class MachineRetryTests: MachineTestCase {
             case "look-up":
                 guard let request = harness.lookUpRequest else { return XCTFail("no look-up request") }
                 harness.run(
-                    .records(.lookedUp(request.id, .success([LookedUp(name: "X", result: .success(nil))])))
+                    .response(request.id, .success(.records([LookedUp(name: "X", result: .success(nil))])))
                 )
                 harness.upload("A", 1)
             default: break
@@ -178,7 +178,7 @@ final class MachineRetryTests: MachineTestCase {
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         machine.run(.signal(.changes(in: nil)))
         guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(fetch.id, .failure(CloudError(.serviceUnavailable)))))
+        machine.run(.response(fetch.id, .failure(CloudError(.serviceUnavailable))))
         machine.run(.calls(.stop))
         XCTAssertEqual(machine.restart().requests, ["fetch 0", "send A=1@-"])
     }
@@ -187,7 +187,7 @@ final class MachineRetryTests: MachineTestCase {
         var harness = MachineHarness()
         harness.run(.calls(.start))
         let gone = CloudAccount(status: .noAccount, userRecordName: nil)
-        harness.run(.account(.checked(harness.setupRequest ?? 0, .success(gone))))
+        harness.run(.response(harness.setupRequest ?? 0, .success(.account(gone))))
         harness.run(.calls(.stop))
         XCTAssertEqual(harness.run(.calls(.start)).requests, ["checkAccount"])
     }
@@ -201,7 +201,7 @@ final class MachineRetryTests: MachineTestCase {
             harness.run(.calls(.start))
             harness.upload("A", 1)
             let gone = CloudAccount(status: status, userRecordName: nil)
-            let actions = harness.run(.account(.checked(harness.setupRequest ?? 0, .success(gone))))
+            let actions = harness.run(.response(harness.setupRequest ?? 0, .success(.account(gone))))
             XCTAssertEqual(actions.requests, [], status.rawValue)
             XCTAssertEqual(harness.machine.reported, .paused(.account(status)), status.rawValue)
             XCTAssertEqual(harness.fireNext().requests, ["checkAccount"], status.rawValue)
@@ -230,7 +230,7 @@ final class MachineRetryTests: MachineTestCase {
         harness.run(.calls(.start))
         harness.upload("A", 1)
         let bob = CloudAccount(status: .available, userRecordName: "bob")
-        let actions = harness.run(.account(.checked(harness.setupRequest ?? 0, .success(bob))))
+        let actions = harness.run(.response(harness.setupRequest ?? 0, .success(.account(bob))))
         XCTAssertEqual(actions.requests, [])
         XCTAssertEqual(harness.switchTo, "bob")
         XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, [])
@@ -238,7 +238,7 @@ final class MachineRetryTests: MachineTestCase {
         XCTAssertEqual(harness.run(.signal(.accountChanged)).requests, ["checkAccount"])
         harness.confirmAccount("alice")
         XCTAssertEqual(
-            harness.run(.zone(.saved(harness.setupRequest ?? 0, nil))).requests,
+            harness.run(.response(harness.setupRequest ?? 0, .success(.zoneSaved))).requests,
             ["subscribe", "fetch -"]
         )
         XCTAssertEqual(harness.answerFetch(token: "0").requests, ["send A=1@-"])

@@ -28,7 +28,7 @@ final class MachineStateFullTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 1)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
+        machine.feed(.response(request.id, .success(.page(page))))
         assertTold("page")
     }
 
@@ -46,7 +46,7 @@ final class MachineStateFullTests: MachineTestCase {
         machine.feed(.calls(.sync(machine.newCall(), .send)))
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10)))
-        machine.feed(.records(.sent(request.id, .success([saved]))))
+        machine.feed(.response(request.id, .success(.sendResults([saved]))))
         assertTold("results")
     }
 
@@ -67,7 +67,7 @@ final class MachineStateFullTests: MachineTestCase {
         machine.feed(.calls(.sync(machine.newCall(), [.fetch, .send])))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let account = CloudAccount(status: .available, userRecordName: "alice")
-        machine.feed(.account(.checked(request, .success(account))))
+        machine.feed(.response(request, .success(.account(account))))
         assertTold("owner")
     }
 }

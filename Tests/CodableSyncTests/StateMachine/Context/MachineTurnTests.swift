@@ -9,7 +9,7 @@ final class MachineTurnTests: MachineTestCase {
         machine.upload("A", 2)
         let request = machine.sendRequest?.id ?? 0
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(3)))
-        machine.feed(.records(.sent(request, .success([saved]))))
+        machine.feed(.response(request, .success(.sendResults([saved]))))
         machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 4)])))
         machine.commitAll()
         XCTAssertEqual(machine.state["A"]?.pending?.base, 3)
@@ -41,7 +41,7 @@ final class MachineTurnTests: MachineTestCase {
         machine.answerSend { _ in .failed(CloudError(.zoneBusy)) }
         machine.fetch([.init("A", 5)], token: "1")
         XCTAssertEqual(machine.state.conflictQueue.count, 1)
-        XCTAssertEqual(machine.machine.deferred.count, 0)
+        XCTAssertEqual(machine.machine.deferred.queue.count, 0)
         XCTAssertEqual(machine.upload("B", 6).requests, ["send B=6@-"])
     }
 
@@ -63,7 +63,7 @@ final class MachineTurnTests: MachineTestCase {
             }
             machine.commitAll()
         }
-        XCTAssertEqual(machine.machine.deferred.count, 1)
+        XCTAssertEqual(machine.machine.deferred.queue.count, 1)
         XCTAssertEqual(machine.sendRequest?.items.map(\.name), ["B"])
         saveAll(from: 60)
         XCTAssertNil(machine.sendRequest)
@@ -77,7 +77,7 @@ final class MachineTurnTests: MachineTestCase {
         machine.upload("A", 1)
         machine.failSend(CloudError(.networkFailure))
         machine.run(.signal(.changes(in: nil)))
-        machine.run(.records(.fetched(machine.fetchRequest?.id ?? 0, .failure(CloudError(.networkFailure)))))
+        machine.run(.response(machine.fetchRequest?.id ?? 0, .failure(CloudError(.networkFailure))))
         var other = machine
         XCTAssertEqual(other.run(.calls(.sync(other.newCall(), .fetch))).requests, ["fetch 0"])
         other = machine
@@ -123,8 +123,8 @@ final class MachineTurnTests: MachineTestCase {
         var harness = MachineHarness()
         harness.run(.calls(.start))
         harness.confirmAccount()
-        harness.run(.zone(.saved(harness.setupRequest ?? 0, nil)))
-        let failed = harness.run(.subscribed(harness.setupRequest ?? 0, CloudError(.networkFailure)))
+        harness.run(.response(harness.setupRequest ?? 0, .success(.zoneSaved)))
+        let failed = harness.run(.response(harness.setupRequest ?? 0, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(failed.requests, [])
         XCTAssertNotEqual(harness.machine.reported, .waiting(until: harness.now.wall), "sync continues")
         harness.answerFetch(token: "0")
@@ -133,7 +133,7 @@ final class MachineTurnTests: MachineTestCase {
         XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
         XCTAssertEqual(harness.missDeadline(harness.setupRequest ?? 0).requests, [])
         XCTAssertEqual(harness.fireNext { $0 == .subscriptionRetry }.requests, ["subscribe"])
-        harness.run(.subscribed(harness.setupRequest ?? 0, nil))
+        harness.run(.response(harness.setupRequest ?? 0, .success(.subscriptionModified)))
         XCTAssertTrue(harness.state.onlyZone.isSubscribed)
         XCTAssertNil(harness.timers[.subscriptionRetry])
         XCTAssertEqual(harness.faults, [])
@@ -211,7 +211,7 @@ private struct MachineDriver {
     mutating func failSend() {
         guard let send else { return }
         self.send = nil
-        run(.records(.sent(send.id, .failure(CloudError(.networkFailure)))))
+        run(.response(send.id, .failure(CloudError(.networkFailure))))
     }
 
     mutating func saveAll(from number: UInt64) {
@@ -224,13 +224,13 @@ private struct MachineDriver {
                 outcome: .saved(KnownVersion(number + UInt64(index)))
             )
         }
-        run(.records(.sent(send.id, .success(results))))
+        run(.response(send.id, .success(.sendResults(results))))
     }
 
     mutating func answerFetch() {
         guard let fetch else { return }
         self.fetch = nil
-        run(.records(.fetched(fetch, .success(FetchedPage(token: .init("0"), moreComing: false)))))
+        run(.response(fetch, .success(.page(FetchedPage(token: .init("0"), moreComing: false)))))
     }
 
     var sizes: [Int] {

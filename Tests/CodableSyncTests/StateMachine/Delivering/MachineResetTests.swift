@@ -188,7 +188,7 @@ final class MachineResetTests: MachineAccountTestCase {
         machine.run(.signal(.accountChanged))
         guard let request = machine.setupRequest else { return XCTFail("no look-up") }
         let account = CloudAccount(status: .noAccount, userRecordName: nil)
-        machine.feed(.account(.checked(request, .success(account))))
+        machine.feed(.response(request, .success(.account(account))))
         let failed = machine.failNextCommit()
         XCTAssertEqual(failed.marks + machine.commitAll().marks, [])
         XCTAssertNil(machine.state.streams.replay)

@@ -85,7 +85,7 @@ final class MachineStreamTests: MachineTestCase {
         machine.feed(.delivery(.streamRequested(1)))
         var page = FetchedPage(token: .init("2"), moreComing: false)
         page.records = [.init("A", 2)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
+        machine.feed(.response(request.id, .success(.page(page))))
         XCTAssertEqual(machine.commitAll().delivered, [item("A", updated: 2)])
     }
 
@@ -109,7 +109,7 @@ final class MachineStreamTests: MachineTestCase {
     /// Accepts an element after a save was confirmed, and checks that the next edit is based on that save.
     private func acceptLate(saved handle: ContentHandle, as version: UInt64) {
         let result = SendResult(name: "A", handle: handle, outcome: .saved(KnownVersion(version)))
-        machine.feed(.records(.sent(machine.sendRequest?.id ?? 0, .success([result]))))
+        machine.feed(.response(machine.sendRequest?.id ?? 0, .success(.sendResults([result]))))
         machine.feed(.delivery(.streamRequested(1)))
         XCTAssertEqual(machine.commitAll().delivered, [item("A", saved: version)])
         let edit = machine.upload("A", 99)

@@ -170,10 +170,10 @@ final class MachineAppUpdateTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let isReset = reason == .encryptedDataReset
         let error = CloudError(.zoneNotFound, userDidResetEncryptedData: isReset)
-        machine.run(.records(.fetched(request.id, .failure(error))))
+        machine.run(.response(request.id, .failure(error)))
         if !isReset, let request = machine.setupRequest {
             let fate = ZoneFate(reason: reason, token: ChangeToken("fate"))
-            machine.run(.zone(.databaseChanged(request, .success(fate))))
+            machine.run(.response(request, .success(.databaseChanges(fate))))
         }
         machine.finishSetup()
     }

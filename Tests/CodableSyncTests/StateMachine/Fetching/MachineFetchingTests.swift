@@ -29,7 +29,7 @@ final class MachineFetchingTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: true)
         page.records = [.init("A", 1), .init("B", 2)]
-        let actions = machine.run(.records(.fetched(request.id, .success(page))))
+        let actions = machine.run(.response(request.id, .success(.page(page))))
         XCTAssertEqual(actions.lines.compactMap(\.recordName), ["A", "B"])
         XCTAssertEqual(actions.lines.compactMap(\.record?.known), [KnownVersion(1), KnownVersion(2)])
         XCTAssertEqual(actions.lines.compactMap(\.zone?.token), [ChangeToken("1")])
@@ -43,7 +43,7 @@ final class MachineFetchingTests: MachineTestCase {
         machine.answerFetch([.init("A", 1)], token: "1", moreComing: true)
         machine.answerFetch([.init("B", 2)], token: "2", moreComing: true)
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(request.id, .failure(CloudError(.networkFailure)))))
+        machine.run(.response(request.id, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(machine.state.knownCount, 2)
         XCTAssertEqual(machine.fireNext().requests, ["fetch 2"])
     }
@@ -112,7 +112,7 @@ final class MachineFetchingTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("1"), moreComing: false)
         page.records = [.init("A", 1)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
+        machine.feed(.response(request.id, .success(.page(page))))
         XCTAssertEqual(machine.failNextCommit().delivered, [])
         XCTAssertNil(machine.state["A"])
         XCTAssertEqual(machine.fireNext().requests, ["fetch 0"])
@@ -124,13 +124,13 @@ final class MachineFetchingTests: MachineTestCase {
         XCTAssertEqual(machine.answerFetch(failed: ["A"], token: "1").requests, ["lookUp A"])
         for answer in [LookedUp(name: "A", result: .failure(CloudError(.internalError)))] {
             guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
-            XCTAssertEqual(machine.run(.records(.lookedUp(request.id, .success([answer])))).requests, [])
+            XCTAssertEqual(machine.run(.response(request.id, .success(.records([answer])))).requests, [])
         }
         XCTAssertEqual(machine.fireNext().requests, ["lookUp A"])
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         let found = LookedUp(name: "A", result: .success(KnownVersion(3)))
         XCTAssertEqual(
-            machine.run(.records(.lookedUp(request.id, .success([found])))).delivered,
+            machine.run(.response(request.id, .success(.records([found])))).delivered,
             [item("A", updated: 3)]
         )
     }
@@ -181,7 +181,7 @@ final class MachineFetchingTests: MachineTestCase {
         expire()
         machine.answerFetch([.init("A", 1)], token: "n1", moreComing: true)
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        let again = machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
+        let again = machine.run(.response(request.id, .failure(CloudError(.changeTokenExpired))))
         XCTAssertEqual(again.requests, ["fetch -"])
         let last = machine.answerFetch([.init("B", 2)], token: "n2")
         XCTAssertTrue(last.lines.contains { $0.recordName == "A" })
@@ -223,7 +223,7 @@ final class MachineFetchingTests: MachineTestCase {
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        let actions = machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
+        let actions = machine.run(.response(request.id, .failure(CloudError(.changeTokenExpired))))
         XCTAssertEqual(actions.requests, ["fetch -"])
     }
 }
@@ -233,6 +233,6 @@ extension MachineHarness {
     mutating func runAccount(_ user: String = "alice") -> [String] {
         guard let request = setupRequest else { return [] }
         let account = CloudAccount(status: .available, userRecordName: user)
-        return run(.account(.checked(request, .success(account)))).requests
+        return run(.response(request, .success(.account(account)))).requests
     }
 }

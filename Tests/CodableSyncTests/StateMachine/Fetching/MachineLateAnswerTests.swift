@@ -15,7 +15,7 @@ final class MachineLateAnswerTests: MachineTestCase {
         XCTAssertEqual(answered.requests, ["lookUp A"])
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         machine.run(
-            .records(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(6)))])))
+            .response(request, .success(.records([LookedUp(name: "A", result: .success(KnownVersion(6)))])))
         )
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t6")
     }
@@ -28,7 +28,7 @@ final class MachineLateAnswerTests: MachineTestCase {
         machine.fetch([.init("A", 8)], token: "2")
         machine.resolve { _ in .server }
         let late = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(7)))
-        XCTAssertEqual(machine.run(.records(.sent(send, .success([late])))), [])
+        XCTAssertEqual(machine.run(.response(send, .success(.sendResults([late])))), [])
         machine.upload("A", 10)
         machine.fireNext { $0 == .sendRetry }
         XCTAssertEqual(machine.sendRequest?.items.map(\.known?.changeTag), ["t8"])

@@ -23,8 +23,9 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.state["A"]?.known?.changeTag, "t10")
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
         machine.run(
-            .records(
-                .lookedUp(request.id, .success([LookedUp(name: "A", result: .success(KnownVersion(10)))]))
+            .response(
+                request.id,
+                .success(.records([LookedUp(name: "A", result: .success(KnownVersion(10)))]))
             )
         )
         XCTAssertEqual(machine.fetch([.init("A", 30)], token: "10").requests, ["fetch 9"])
@@ -39,7 +40,7 @@ final class MachineListingTests: MachineTestCase {
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 20, outcome: .saved(KnownVersion(6)))
-        let sent = machine.run(.records(.sent(send.id, .success([saved]))))
+        let sent = machine.run(.response(send.id, .success(.sendResults([saved]))))
         guard case .store? = sent.first else { return XCTFail("\(sent)") }
         XCTAssertEqual(sent.requests, ["fetch known-A-1"])
         var next = KnownVersion(7)
@@ -150,7 +151,7 @@ final class MachineListingTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("n"), moreComing: false)
         page.records = [.init("A", 1)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
+        machine.feed(.response(request.id, .success(.page(page))))
         XCTAssertEqual(machine.failNextCommit().delivered, [])
         XCTAssertNotNil(machine.state["B"]?.known)
         XCTAssertTrue(machine.state.onlyZone.isListing)
@@ -197,7 +198,7 @@ final class MachineListingTests: MachineTestCase {
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        let actions = machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
+        let actions = machine.run(.response(request.id, .failure(CloudError(.changeTokenExpired))))
         XCTAssertEqual(actions.requests, ["fetch -"])
     }
 }

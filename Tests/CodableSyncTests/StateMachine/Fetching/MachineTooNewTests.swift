@@ -70,7 +70,7 @@ final class MachineTooNewTests: MachineTooNewTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: ChangeToken("n"), moreComing: false)
         page.records = [.init("A", 2, schema: 2)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
+        machine.feed(.response(request.id, .success(.page(page))))
         XCTAssertNotNil(parkReason)
         machine.failNextCommit()
         XCTAssertEqual(machine.state.records, before)
@@ -146,7 +146,7 @@ final class MachineTooNewTests: MachineTooNewTestCase {
             var actions = machine.answerSend { _ in .conflict(server: isLookedUp ? nil : newer) }
             if isLookedUp, let request = machine.lookUpRequest {
                 let found = LookedUp(name: "A", result: .success(newer))
-                actions = machine.run(.records(.lookedUp(request.id, .success([found]))))
+                actions = machine.run(.response(request.id, .success(.records([found]))))
             }
             XCTAssertEqual(parkReason?.kind, .serverValueUndecodable)
             XCTAssertEqual(actions.requests, [])

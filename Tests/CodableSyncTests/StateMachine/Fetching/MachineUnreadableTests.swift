@@ -13,7 +13,7 @@ final class MachineUnreadableTests: MachineTestCase {
 
     private func find(_ version: KnownVersion?) {
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
-        machine.run(.records(.lookedUp(request, .success([LookedUp(name: "A", result: .success(version))]))))
+        machine.run(.response(request, .success(.records([LookedUp(name: "A", result: .success(version))]))))
     }
 
     private func copy(_ handle: ContentHandle) -> KnownVersion {

@@ -90,7 +90,7 @@ final class MachineConflictLoopTests: MachineTestCase {
     private func lookedUp(_ version: KnownVersion) -> [SyncAction] {
         guard let request = machine.lookUpRequest else { return [] }
         return machine.run(
-            .records(.lookedUp(request.id, .success([LookedUp(name: "A", result: .success(version))])))
+            .response(request.id, .success(.records([LookedUp(name: "A", result: .success(version))])))
         )
     }
 }

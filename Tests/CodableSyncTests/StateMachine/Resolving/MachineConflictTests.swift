@@ -193,7 +193,7 @@ final class MachineConflictTests: MachineTestCase {
                 machine.answerSend { _ in .conflict(server: nil) }
                 guard row != 0 || tag != nil, let request = machine.lookUpRequest else { continue }
                 let result = LookedUp(name: name, result: answer)
-                let actions = machine.run(.records(.lookedUp(request.id, .success([result]))))
+                let actions = machine.run(.response(request.id, .success(.records([result]))))
                 XCTAssertEqual(actions.requests, [], "row \(row), \(name)")
                 XCTAssertEqual(machine.fireNext().requests.count, 1, "row \(row), \(name)")
             }
@@ -204,7 +204,7 @@ final class MachineConflictTests: MachineTestCase {
         machine.upload("A", 2)
         machine.answerSend { _ in .conflict(server: nil) }
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up request") }
-        XCTAssertEqual(machine.run(.records(.lookedUp(request.id, .success([])))).requests, [])
+        XCTAssertEqual(machine.run(.response(request.id, .success(.records([])))).requests, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
         XCTAssertEqual(machine.fireNext().requests, ["send A=2@t1"])
     }
@@ -302,7 +302,7 @@ final class MachineConflictTests: MachineTestCase {
 
     private func lookedUp(_ name: String, _ result: Result<KnownVersion?, CloudError>) -> [SyncAction] {
         guard let request = machine.lookUpRequest else { return [] }
-        return machine.run(.records(.lookedUp(request.id, .success([LookedUp(name: name, result: result)]))))
+        return machine.run(.response(request.id, .success(.records([LookedUp(name: name, result: result)]))))
     }
 
     /// OB-02: discarded while the resolver runs.

@@ -49,7 +49,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.answerFetch(failed: ["A"], token: "f")
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         machine.run(
-            .records(.lookedUp(request, .success([LookedUp(name: "A", result: .success(KnownVersion(5)))])))
+            .response(request, .success(.records([LookedUp(name: "A", result: .success(KnownVersion(5)))])))
         )
         XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
     }
@@ -155,10 +155,10 @@ final class MachineCrossingTests: MachineTestCase {
         guard let fetch = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: ChangeToken("f"), moreComing: false)
         page.failed = ["A"]
-        machine.run(.records(.fetched(fetch, .success(page))))
+        machine.run(.response(fetch, .success(.page(page))))
         guard let request = machine.lookUpRequest?.id else { return XCTFail("no look-up request") }
         let failure = LookedUp(name: "A", result: .failure(CloudError(.internalError)))
-        machine.run(.records(.lookedUp(request, .success([failure]))))
+        machine.run(.response(request, .success(.records([failure]))))
         XCTAssertNil(machine.lookUpRequest)
         let actions = machine.run(.calls(.discard(machine.newCall(), names: ["A"])))
         XCTAssertEqual(actions.requests, ["lookUp A"])
@@ -171,7 +171,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.confirmAccount()
         machine.finishSetup()
         guard let first = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(first, .failure(CloudError(.networkFailure)))))
+        machine.run(.response(first, .failure(CloudError(.networkFailure))))
         machine.upload("A", 2)
     }
 
@@ -181,7 +181,7 @@ final class MachineCrossingTests: MachineTestCase {
         uploadWhileTheFirstPageIsAwaited()
         XCTAssertEqual(machine.fireNext { $0 == .fetchRetry }.requests, [])
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(5)))
-        let sent = machine.run(.records(.sent(machine.sendRequest?.id ?? 0, .success([saved]))))
+        let sent = machine.run(.response(machine.sendRequest?.id ?? 0, .success(.sendResults([saved]))))
         XCTAssertEqual(sent.requests, ["fetch -"])
         machine.answerFetch(token: "f")
         XCTAssertNil(machine.state["A"]?.known)
@@ -202,7 +202,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.know("A", 1)
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest?.id else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(request, .failure(CloudError(.userDeletedZone)))))
+        machine.run(.response(request, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(machine.state.onlyZone.stage, .purged)
         let start = machine
         for uploadsAgain in [true, false] {

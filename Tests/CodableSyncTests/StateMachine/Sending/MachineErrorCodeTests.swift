@@ -95,7 +95,7 @@ final class MachineErrorCodeTests: MachineTestCase {
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let token = machine.state.onlyZone.token
-            let actions = machine.run(.records(.fetched(request.id, .failure(CloudError(code)))))
+            let actions = machine.run(.response(request.id, .failure(CloudError(code))))
             switch CloudError(code).recovery {
             case .refetch: XCTAssertEqual(actions.requests, ["fetch -"], code.name)
             case .continueFetching: XCTAssertEqual(actions.requests, ["fetch 0"], code.name)
@@ -131,11 +131,11 @@ final class MachineErrorCodeTests: MachineTestCase {
                 requests += 1
                 let isRefused = isOneToBlame ? request.names.contains("N5") : request.names.count > 2
                 if isRefused {
-                    machine.run(.records(.lookedUp(request.id, .failure(CloudError(code)))))
+                    machine.run(.response(request.id, .failure(CloudError(code))))
                 } else {
                     known.formUnion(request.names)
                     let found = request.names.map { LookedUp(name: $0, result: .success(KnownVersion(50))) }
-                    machine.run(.records(.lookedUp(request.id, .success(found))))
+                    machine.run(.response(request.id, .success(.records(found))))
                 }
             }
             XCTAssertEqual(known, Set(names).subtracting(isOneToBlame ? ["N5"] : []), code.name)

@@ -10,12 +10,12 @@ final class MachineQueueTests: MachineTestCase {
         var harness = MachineHarness()
         XCTAssertEqual(harness.run(.calls(.start)).requests, ["checkAccount"])
         let confirmed = CloudAccount(status: .available, userRecordName: "alice")
-        let account = harness.run(.account(.checked(harness.setupRequest ?? 0, .success(confirmed))))
+        let account = harness.run(.response(harness.setupRequest ?? 0, .success(.account(confirmed))))
         XCTAssertEqual(account.requests, ["saveZone"])
-        let zone = harness.run(.zone(.saved(harness.setupRequest ?? 0, nil)))
+        let zone = harness.run(.response(harness.setupRequest ?? 0, .success(.zoneSaved)))
         XCTAssertEqual(zone.lines.map(\.zone?.stage), [.ready])
         XCTAssertEqual(zone.requests, ["subscribe", "fetch -"])
-        let subscribed = harness.run(.subscribed(harness.setupRequest ?? 0, nil))
+        let subscribed = harness.run(.response(harness.setupRequest ?? 0, .success(.subscriptionModified)))
         XCTAssertEqual(subscribed.lines.map(\.zone?.isSubscribed), [true])
         XCTAssertEqual(harness.answerFetch(token: "0").requests, [])
         XCTAssertEqual(harness.upload("A", 1).requests, ["send A=1@-"])
@@ -97,7 +97,7 @@ final class MachineQueueTests: MachineTestCase {
         machine.upload("A", 2)
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let saved = SendResult(name: "A", handle: 2, outcome: .saved(KnownVersion(10)))
-        machine.feed(.records(.sent(request.id, .success([saved]))))
+        machine.feed(.response(request.id, .success(.sendResults([saved]))))
         machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 3)])))
         let actions = machine.commitAll()
         XCTAssertEqual(actions.conflicts, [])
@@ -270,7 +270,7 @@ final class MachineQueueTests: MachineTestCase {
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("9"), moreComing: false)
         page.records = [.init("A", 5)]
-        machine.feed(.records(.fetched(request.id, .success(page))))
+        machine.feed(.response(request.id, .success(.page(page))))
         machine.commitAll()
         let actions = machine.upload("A", 6)
         XCTAssertEqual(actions.conflicts, [])

@@ -159,7 +159,7 @@ final class MachineSendingTests: MachineTestCase {
         machine.restart()
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         let result = SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(10)))
-        let actions = machine.run(.records(.sent(request.id, .success([result]))))
+        let actions = machine.run(.response(request.id, .success(.sendResults([result]))))
         XCTAssertTrue(actions.events.contains(.unmentioned(recordName: "A")))
         XCTAssertEqual(machine.state.pendingNames, ["A"])
         XCTAssertEqual(machine.fireNext().requests, ["send A=1@-"])
@@ -173,10 +173,10 @@ final class MachineSendingTests: MachineTestCase {
         machine.restart()
         guard let request = machine.sendRequest else { return XCTFail("no send request") }
         machine.run(
-            .records(
-                .sent(
-                    request.id,
-                    .success([
+            .response(
+                request.id,
+                .success(
+                    .sendResults([
                         SendResult(name: "X", handle: 9, outcome: .saved(KnownVersion(12))),
                         SendResult(name: "B", handle: 2, outcome: .saved(KnownVersion(11))),
                         SendResult(name: "A", handle: 1, outcome: .saved(KnownVersion(10))),

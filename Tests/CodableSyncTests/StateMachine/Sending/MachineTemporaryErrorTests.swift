@@ -41,7 +41,7 @@ final class MachineTemporaryErrorTests: MachineTestCase {
             guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
             let error = CloudError(.invalidArguments, retryAfter: .seconds(100))
             let found = [LookedUp(name: "A", result: .failure(error))]
-            machine.run(.records(.lookedUp(request.id, isWhole ? .failure(error) : .success(found))))
+            machine.run(.response(request.id, isWhole ? .failure(error) : .success(.records(found))))
             XCTAssertEqual(machine.state["A"]?.pending?.handle, 2)
             XCTAssertNil(machine.state["A"]?.pending?.parked)
         }
@@ -98,7 +98,7 @@ final class MachineTemporaryErrorTests: MachineTestCase {
             retryAfter: .seconds(100)
         )
         let end = machine.now.monotonic + .seconds(100)
-        XCTAssertEqual(machine.run(.records(.sent(request.id, .success([result])))).requests, [])
+        XCTAssertEqual(machine.run(.response(request.id, .success(.sendResults([result])))).requests, [])
         XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["lookUp A"])
         XCTAssertEqual(machine.now.monotonic, end)
     }
@@ -110,7 +110,7 @@ final class MachineTemporaryErrorTests: MachineTestCase {
         page.failed = [RecordKey("A")]
         for seconds in [10, 100, 50] { page.extendWait(to: .seconds(seconds)) }
         let end = machine.now.monotonic + .seconds(100)
-        XCTAssertEqual(machine.run(.records(.fetched(request.id, .success(page)))).requests, [])
+        XCTAssertEqual(machine.run(.response(request.id, .success(.page(page)))).requests, [])
         XCTAssertEqual(machine.fireNext { $0 == .serverWait }.requests, ["lookUp A"])
         XCTAssertEqual(machine.now.monotonic, end)
     }
@@ -186,7 +186,7 @@ final class MachineTemporaryErrorTests: MachineTestCase {
         XCTAssertEqual(actions.events, [])
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
         machine.run(
-            .records(.lookedUp(request.id, .success([.init(name: "A", result: .success(KnownVersion(1)))])))
+            .response(request.id, .success(.records([.init(name: "A", result: .success(KnownVersion(1)))])))
         )
         machine.run(.signal(.changes(in: nil)))
         machine.answerFetch(failed: ["A"], token: "2")
@@ -277,7 +277,7 @@ final class MachineTemporaryErrorTests: MachineTestCase {
             }
             requests += 1
             let error = CloudError(.serverRejectedRequest)
-            machine.run(.records(.lookedUp(request.id, .failure(error))))
+            machine.run(.response(request.id, .failure(error)))
         }
         XCTAssertEqual(requests, 8)
         XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .refused)
@@ -303,7 +303,7 @@ extension MachineHarness {
         for _ in 0..<times {
             guard let request = lookUpRequest else { return actions }
             let found = request.names.map { LookedUp(name: $0, result: .failure(error)) }
-            actions += run(.records(.lookedUp(request.id, .success(found))))
+            actions += run(.response(request.id, .success(.records(found))))
             actions += fireNext { $0 == .lookUpRetry }
         }
         return actions

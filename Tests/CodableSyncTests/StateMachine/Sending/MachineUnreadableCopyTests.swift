@@ -15,7 +15,7 @@ final class MachineUnreadableCopyTests: MachineTestCase {
         var version = KnownVersion(1)
         version.handle = ContentHandle(handle)
         machine.run(
-            .records(.lookedUp(request.id, .success([LookedUp(name: "A", result: .success(version))])))
+            .response(request.id, .success(.records([LookedUp(name: "A", result: .success(version))])))
         )
     }
 
@@ -36,7 +36,7 @@ final class MachineUnreadableCopyTests: MachineTestCase {
         uploadOverKnown()
         machine.answerSend { _ in .copyUnreadable("damaged") }
         guard let request = machine.lookUpRequest else { return XCTFail("no look-up") }
-        machine.run(.records(.lookedUp(request.id, .failure(CloudError(.networkUnavailable)))))
+        machine.run(.response(request.id, .failure(CloudError(.networkUnavailable))))
         XCTAssertNil(machine.state["A"]?.pending?.parked)
         for _ in 0..<5 where machine.lookUpRequest == nil {
             // A change whose look-up failed is sent again, and then looked up again.

@@ -35,7 +35,7 @@ extension MachineHarness {
         page.records = records
         page.deletions = deletions.map { RecordKey($0) }
         page.failed = failed.map { RecordKey($0) }
-        return run(.records(.fetched(request.id, .success(page))))
+        return run(.response(request.id, .success(.page(page))))
     }
 
     /// Fetches these changes.
@@ -55,13 +55,13 @@ extension MachineHarness {
         let results = request.items.map {
             SendResult(name: $0.name, handle: $0.handle, outcome: outcome($0))
         }
-        return run(.records(.sent(request.id, .success(results))))
+        return run(.response(request.id, .success(.sendResults(results))))
     }
 
     @discardableResult
     mutating func failSend(_ error: CloudError) -> [SyncAction] {
         guard let request = sendRequest else { return [] }
-        return run(.records(.sent(request.id, .failure(error))))
+        return run(.response(request.id, .failure(error)))
     }
 
     @discardableResult

@@ -12,7 +12,7 @@ extension MachineHarness {
             guard case .request(let request, .subscribe(isMade: true)) = action else { continue }
             var others = actions
             others.remove(at: index)
-            return others + run(.subscribed(request, nil))
+            return others + run(.response(request, .success(.subscriptionModified)))
         }
         return actions
     }

@@ -15,11 +15,11 @@ extension SyncStateMachine {
         var timers: [MachineTimer: Duration] = [:]
         timers[.deliverRetry] = context.waits[.delivering].until
         timers[.storeAgain] = delivering.storeAgainAt
-        timers[.slot] = slot.patienceEnd
+        timers[.slot] = slot.demand?.end
         timers[.flush] = context.flushAt
         for subject in Subject.allCases {
             guard let request = context.requests[subject] else { continue }
-            timers[.deadline(request)] = context.requests.deadline(of: request)
+            timers[.deadline(request.id)] = request.deadline
         }
         if calls.isStopped { return timers }
         timers[.accountRetry] = context.waits[.account].until
@@ -39,8 +39,7 @@ extension SyncStateMachine {
 
     /// The requests that the machine has made and whose responses it would take.
     var requestsInFlight: [RequestID] {
-        Subject.allCases.compactMap { context.requests[$0] }
-            .filter { context.requests.deadline(of: $0) != nil }
+        Subject.allCases.compactMap { context.requests[$0] }.filter { $0.deadline != nil }.map(\.id)
     }
 }
 

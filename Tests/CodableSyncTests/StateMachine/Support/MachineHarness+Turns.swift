@@ -32,7 +32,9 @@ extension MachineHarness {
             guard let change = former[name]?.pending, state[name]?.pending?.kind != change.kind else {
                 continue
             }
-            if !input.mayEnd(change, of: name) { faults.append("\(input) ends the change of \(name)") }
+            if !input.mayEnd(change, of: name, requests) {
+                faults.append("\(input) ends the change of \(name)")
+            }
         }
     }
 

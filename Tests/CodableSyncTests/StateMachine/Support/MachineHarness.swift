@@ -20,6 +20,8 @@ struct MachineHarness {
     /// The records whose changes may end in certain ways only.
     var watched: [String] = []
     private(set) var open: [RequestID: String] = [:]
+    /// All requests that the machine has made.
+    private(set) var requests: [RequestID: CloudRequest] = [:]
     private(set) var fetchRequest: (id: RequestID, since: ChangeToken?)?
     private(set) var sendRequest: (id: RequestID, items: [SendItem])?
     private(set) var lookUpRequest: (id: RequestID, names: [String])?
@@ -65,7 +67,7 @@ struct MachineHarness {
 
     mutating func confirmAccount(_ user: String = "alice") {
         guard let request = setupRequest else { return }
-        run(.account(.checked(request, .success(CloudAccount(status: .available, userRecordName: user)))))
+        run(.response(request, .success(.account(CloudAccount(status: .available, userRecordName: user)))))
     }
 
     /// Starts the machine again; its first page is empty.
@@ -74,20 +76,25 @@ struct MachineHarness {
         let actions = run(.calls(.start))
         guard let token = state.onlyZone.token, let request = fetchRequest else { return actions }
         return actions
-            + run(.records(.fetched(request.id, .success(FetchedPage(token: token, moreComing: false)))))
+            + run(.response(request.id, .success(.page(FetchedPage(token: token, moreComing: false)))))
     }
 
     /// Creates the zone and the subscription if the machine asks for them.
     mutating func finishSetup() {
         if [.unknown, .unreadable].contains(machine.state.onlyZone.stage), let request = setupRequest {
-            run(.zone(.saved(request, nil)))
+            run(.response(request, .success(.zoneSaved)))
         }
-        if hasFeed, machine.state.summary.databaseToken == nil, let request = setupRequest {
+        if hasFeed, let request = setupRequest, case .readDatabaseChanges(since: nil)? = requests[request] {
             run(
-                .zone(.databaseChanged(request, .success(ZoneFate(reason: nil, token: ChangeToken("start")))))
+                .response(
+                    request,
+                    .success(.databaseChanges(ZoneFate(reason: nil, token: ChangeToken("start"))))
+                )
             )
         }
-        if let request = setupRequest, open[request] == "subscription" { run(.subscribed(request, nil)) }
+        if let request = setupRequest, open[request] == "subscription" {
+            run(.response(request, .success(.subscriptionModified)))
+        }
     }
 
     var state: SyncState { machine.state }
@@ -99,15 +106,16 @@ struct MachineHarness {
         else { return actions }
         var actions = actions
         actions.remove(at: index)
-        return actions + run(.zone(.databaseChanged(request, .failure(CloudError(.badDatabase)))))
+        return actions + run(.response(request, .failure(CloudError(.badDatabase))))
     }
 
     /// Confirms the user when the machine checks the account again.
     mutating func answerRenewal(_ actions: [SyncAction], after inputs: [SyncInput]) -> [SyncAction] {
         let isRenewal = inputs.contains { input in
-            switch input {
-            case .records, .zone(.saved), .subscribed: true
-            default: false
+            guard case .response(let id, _) = input else { return false }
+            return switch requests[id] {
+            case .fetch, .lookUp, .send, .saveZone, .subscribe, .unsubscribe: true
+            case .checkAccount, .readDatabaseChanges, nil: false
             }
         }
         guard isRenewal, answersRenewals, let user = machine.userRecordName,
@@ -117,7 +125,7 @@ struct MachineHarness {
         var actions = actions
         actions.remove(at: index)
         let account = CloudAccount(status: .available, userRecordName: user)
-        return actions + run(.account(.checked(request, .success(account))))
+        return actions + run(.response(request, .success(.account(account))))
     }
 
     mutating func newCall() -> CallID {
@@ -141,10 +149,7 @@ struct MachineHarness {
 
     mutating func end(_ input: SyncInput) {
         switch input {
-        case .account(.checked(let id, _)), .zone(.databaseChanged(let id, _)): close(id)
-        case .zone(.saved(let id, _)), .subscribed(let id, _): close(id)
-        case .records(let response): close(response.request)
-        case .sendLoadFailed(let id, _): close(id)
+        case .response(let id, _), .sendLoadFailed(let id, _): close(id)
         case .reconciled: conflicts = []
         case .timePassed: wakeAt = nil
         default: break
@@ -216,6 +221,7 @@ struct MachineHarness {
     }
 
     private mutating func note(_ request: CloudRequest, _ id: RequestID) {
+        requests[id] = request
         switch request {
         case .checkAccount:
             begin(id, "account")

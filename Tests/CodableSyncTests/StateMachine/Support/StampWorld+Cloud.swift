@@ -127,25 +127,26 @@ extension StampWorld {
                     page.deletions.append(RecordKey(name))
                 }
             }
-            feed(.records(.fetched(id, .success(page))))
+            feed(.response(id, .success(.page(page))))
         case (.lookUp, .lookUp(let found)?):
             let results = found.map { one in
                 LookedUp(name: one.name, result: .success(one.version.map { version($0) }))
             }
-            feed(.records(.lookedUp(id, .success(results))))
+            feed(.response(id, .success(.records(results))))
         case (.send, .sent(let results)?):
             let handles = handles.removeValue(forKey: id) ?? [:]
             feed(
-                .records(
-                    .sent(id, .success(results.map { result($0.item, $0.outcome, handles[$0.item.name]) }))
+                .response(
+                    id,
+                    .success(.sendResults(results.map { result($0.item, $0.outcome, handles[$0.item.name]) }))
                 )
             )
         case (.checkAccount, _):
-            feed(.account(.checked(id, .success(CloudAccount(status: .available, userRecordName: "alice")))))
-        case (.saveZone, _): feed(.zone(.saved(id, nil)))
-        case (.subscribe, _), (.unsubscribe, _): feed(.subscribed(id, nil))
+            feed(.response(id, .success(.account(CloudAccount(status: .available, userRecordName: "alice")))))
+        case (.saveZone, _): feed(.response(id, .success(.zoneSaved)))
+        case (.subscribe, _), (.unsubscribe, _): feed(.response(id, .success(.subscriptionModified)))
         case (.readDatabaseChanges, _):
-            feed(.zone(.databaseChanged(id, .success(ZoneFate(reason: nil, token: ChangeToken("z"))))))
+            feed(.response(id, .success(.databaseChanges(ZoneFate(reason: nil, token: ChangeToken("z"))))))
         default: break
         }
     }
@@ -170,15 +171,15 @@ extension StampWorld {
         log.append("failure of \(id): \(error.code)")
         answers[id] = nil
         switch request {
-        case .fetch: feed(.records(.fetched(id, .failure(error))))
-        case .lookUp: feed(.records(.lookedUp(id, .failure(error))))
+        case .fetch: feed(.response(id, .failure(error)))
+        case .lookUp: feed(.response(id, .failure(error)))
         case .send(let items):
             if error.code == .serverResponseLost { ghosts.append(items) }
-            feed(.records(.sent(id, .failure(error))))
-        case .checkAccount: feed(.account(.checked(id, .failure(CloudError(.networkFailure)))))
-        case .saveZone: feed(.zone(.saved(id, CloudError(.networkFailure))))
-        case .subscribe, .unsubscribe: feed(.subscribed(id, CloudError(.networkFailure)))
-        case .readDatabaseChanges: feed(.zone(.databaseChanged(id, .failure(CloudError(.networkFailure)))))
+            feed(.response(id, .failure(error)))
+        case .checkAccount: feed(.response(id, .failure(CloudError(.networkFailure))))
+        case .saveZone: feed(.response(id, .failure(CloudError(.networkFailure))))
+        case .subscribe, .unsubscribe: feed(.response(id, .failure(CloudError(.networkFailure))))
+        case .readDatabaseChanges: feed(.response(id, .failure(CloudError(.networkFailure))))
         }
     }
 

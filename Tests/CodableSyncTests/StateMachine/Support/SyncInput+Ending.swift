@@ -2,11 +2,17 @@
 
 extension SyncInput {
     /// I-01: the only inputs that may end or replace an acknowledged change.
-    func mayEnd(_ change: LocalChange, of name: String) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - name: Its record.
+    ///   - requests: The requests that responses belong to.
+    /// - Returns: Whether the input may end it.
+    func mayEnd(_ change: LocalChange, of name: String, _ requests: [RequestID: CloudRequest]) -> Bool {
         switch self {
         case .calls(.enqueue(_, let changes, _, _)): return changes.contains { $0.name == name }
         case .calls(.discard(_, let names)): return names.contains(name)
-        case .records(.sent(_, .success(let results))):
+        case .response(_, .success(.sendResults(let results))):
             return results.contains { result in
                 guard result.name == name else { return false }
                 switch result.outcome {
@@ -20,7 +26,12 @@ extension SyncInput {
                 if case .confirmed(let sent) = result.resolution { return sent == change.handle }
                 return result.item.client == change.handle
             }
-        case .records, .zone, .calls(.resolvePurge): return change.isDeletion
+        case .response(let id, _):
+            switch requests[id] {
+            case .checkAccount, .subscribe, .unsubscribe, nil: return false
+            case .saveZone, .readDatabaseChanges, .fetch, .lookUp, .send: return change.isDeletion
+            }
+        case .calls(.resolvePurge): return change.isDeletion
         default: return false
         }
     }

@@ -16,7 +16,7 @@ final class MachineAnotherPastTests: MachineTestCase {
         machine.upload("A", 3)
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let actions = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.zoneNotFound)))))
+        let actions = machine.run(.response(request, .failure(CloudError(.zoneNotFound))))
         XCTAssertTrue(actions.events.contains(.zoneLost(nil)))
         machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])

@@ -26,14 +26,14 @@ final class MachineFormerZoneTests: MachineTestCase {
     private func tell(_ reason: DatabaseChanges.Deletion.Reason?, token: String = "d") -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(
-            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init(token)))))
+            .response(request, .success(.databaseChanges(ZoneFate(reason: reason, token: .init(token)))))
         )
     }
 
     private func expire() {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(request.id, .failure(CloudError(.changeTokenExpired)))))
+        machine.run(.response(request.id, .failure(CloudError(.changeTokenExpired))))
     }
 
     /// The zone may be re-created before the page is read, so the feed is read after the page.
@@ -67,7 +67,7 @@ final class MachineFormerZoneTests: MachineTestCase {
             guard let lookUp = machine.lookUpRequest else { return XCTFail("no look-up request") }
             let found = [LookedUp(name: "A", result: .success(nil))]
             XCTAssertEqual(
-                machine.run(.records(.lookedUp(lookUp.id, .success(found)))).requests,
+                machine.run(.response(lookUp.id, .success(.records(found)))).requests,
                 ["readDatabaseChanges"]
             )
             tell(reason)
@@ -152,7 +152,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.hasFeed = true
         machine.run(.calls(.start))
         machine.confirmAccount()
-        machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
+        machine.run(.response(machine.setupRequest ?? 0, .success(.zoneSaved)))
         XCTAssertEqual(tell(nil).requests, ["subscribe", "fetch -"])
         XCTAssertEqual(machine.answerFetch(token: "0").requests, ["readDatabaseChanges"])
         tell(nil)
@@ -195,7 +195,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        machine.run(.records(.fetched(request.id, .failure(reset))))
+        machine.run(.response(request.id, .failure(reset)))
         machine.finishSetup()
         machine.answerFetch(token: "n")
         tell(nil, token: "f")
@@ -219,9 +219,9 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.run(.calls(.start))
         machine.confirmAccount()
         guard let making = machine.setupRequest else { return XCTFail("no setup request") }
-        XCTAssertEqual(machine.run(.zone(.saved(making, nil))).requests, ["readDatabaseChanges"])
+        XCTAssertEqual(machine.run(.response(making, .success(.zoneSaved))).requests, ["readDatabaseChanges"])
         guard let reading = machine.setupRequest else { return XCTFail("no setup request") }
-        let failed = machine.run(.zone(.databaseChanged(reading, .failure(CloudError(.networkFailure)))))
+        let failed = machine.run(.response(reading, .failure(CloudError(.networkFailure))))
         XCTAssertEqual(failed.requests, [])
         XCTAssertEqual(machine.fireNext { $0 == .zoneRetry }.requests, ["readDatabaseChanges"])
         XCTAssertEqual(tell(nil).requests, ["subscribe", "fetch -"])
@@ -236,9 +236,9 @@ final class MachineFormerZoneTests: MachineTestCase {
             machine.hasFeed = true
             machine.run(.calls(.start))
             machine.confirmAccount()
-            machine.run(.zone(.saved(machine.setupRequest ?? 0, nil)))
+            machine.run(.response(machine.setupRequest ?? 0, .success(.zoneSaved)))
             guard let reading = machine.setupRequest else { return XCTFail("no setup request") }
-            let told = machine.run(.zone(.databaseChanged(reading, .failure(CloudError(code)))))
+            let told = machine.run(.response(reading, .failure(CloudError(code))))
             XCTAssertEqual(told.requests, ["subscribe", "fetch -"], "\(code)")
             var next = MachineHarness(state: machine.state)
             next.hasFeed = true
@@ -269,7 +269,9 @@ final class MachineFormerZoneTests: MachineTestCase {
         expire()
         machine.answerFetch([.init("A", 1), .init("B", 2)], token: "n")
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        machine.feed(.zone(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: .init("d"))))))
+        machine.feed(
+            .response(request, .success(.databaseChanges(ZoneFate(reason: .purged, token: .init("d")))))
+        )
         machine.failNextCommit()
         machine.fireNext { $0 == .zoneRetry }
         tell(.purged)
@@ -282,7 +284,7 @@ final class MachineFormerZoneTests: MachineTestCase {
         machine.upload("A", 3)
         machine.answerSend { _ in .conflict(server: KnownVersion(10)) }
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let actions = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.networkUnavailable)))))
+        let actions = machine.run(.response(request, .failure(CloudError(.networkUnavailable))))
         XCTAssertEqual(actions.statuses.last, .offline)
     }
 

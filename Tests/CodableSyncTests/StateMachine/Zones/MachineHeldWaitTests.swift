@@ -34,7 +34,7 @@ final class MachineHeldWaitTests: MachineTestCase {
         machine.confirmAccount()
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
         let fate = ZoneFate(reason: nil, token: .init("d"))
-        machine.run(.zone(.databaseChanged(request, .success(fate))))
+        machine.run(.response(request, .success(.databaseChanges(fate))))
     }
 
     private func assertBWaits(_ row: String) {
@@ -82,14 +82,14 @@ final class MachineHeldWaitTests: MachineTestCase {
         machine.answerSend { _ in .failed(CloudError(.networkFailure)) }
         machine.run(.signal(.changes(in: nil)))
         guard let expired = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(expired.id, .failure(CloudError(.changeTokenExpired)))))
+        machine.run(.response(expired.id, .failure(CloudError(.changeTokenExpired))))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         var page = FetchedPage(token: .init("n"), moreComing: false)
         page.records = [.init("B", 2)]
         page.failed = [RecordKey("A")]
         page.retryAfter = wait
         let begin = machine.now.monotonic
-        XCTAssertEqual(machine.run(.records(.fetched(request.id, .success(page)))).requests, [])
+        XCTAssertEqual(machine.run(.response(request.id, .success(.page(page)))).requests, [])
         XCTAssertEqual(machine.timers[.serverWait], begin + wait)
         release()
         XCTAssertEqual(machine.lookUpRequest?.names, ["A"], "the wait applies only once")

@@ -23,7 +23,7 @@ final class MachineLostVersionTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        machine.run(.records(.fetched(request.id, .failure(reset))))
+        machine.run(.response(request.id, .failure(reset)))
         machine.finishSetup()
     }
 
@@ -94,7 +94,7 @@ final class MachineLostVersionTests: MachineTestCase {
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-            machine.run(.records(.fetched(request.id, .failure(reset))))
+            machine.run(.response(request.id, .failure(reset)))
             machine.finishSetup()
             if !isSent { machine.delete("A") }
             machine.answerFetch(token: "n")
@@ -189,7 +189,7 @@ final class MachineLostVersionTests: MachineTestCase {
             machine.upload("B", 3)
             machine.failSend(CloudError(.zoneNotFound))
             guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil)))))
+            machine.run(.response(setup, .success(.databaseChanges(ZoneFate(reason: reason, token: nil)))))
             XCTAssertEqual(machine.run(.delivery(.streamRequested(2))).delivered, [item(deleted: "A")])
         }
     }
@@ -207,7 +207,7 @@ final class MachineLostVersionTests: MachineTestCase {
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
             let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-            machine.run(.records(.fetched(request.id, .failure(reset))))
+            machine.run(.response(request.id, .failure(reset)))
             // A resolution that arrives now belongs to the former zone.
             let items = machine.conflicts
             machine.run(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
@@ -228,7 +228,7 @@ final class MachineLostVersionTests: MachineTestCase {
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(
-            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+            .response(request, .success(.databaseChanges(ZoneFate(reason: reason, token: .init("d")))))
         )
     }
 }

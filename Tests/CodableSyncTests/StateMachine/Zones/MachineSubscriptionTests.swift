@@ -16,7 +16,8 @@ final class MachineSubscriptionTests: MachineTestCase {
 
     @discardableResult
     private func answer(_ error: CloudError? = nil) -> [SyncAction] {
-        machine.run(.subscribed(machine.setupRequest ?? 0, error))
+        let result: CloudResult = error.map { .failure($0) } ?? .success(.subscriptionModified)
+        return machine.run(.response(machine.setupRequest ?? 0, result))
     }
 
     /// The machine of the next launch, which continues from the stored state.
@@ -155,7 +156,7 @@ final class MachineSubscriptionTests: MachineTestCase {
             var machine = MachineHarness(state: machine.state)
             let call = machine.newCall()
             machine.run(.calls(.deactivate(call)))
-            let actions = machine.run(.account(.checked(machine.setupRequest ?? 0, result)))
+            let actions = machine.run(.response(machine.setupRequest ?? 0, result.map { .account($0) }))
             guard case .failed(let error)? = actions.answers.first else {
                 XCTFail("\(code)")
                 continue
@@ -167,7 +168,7 @@ final class MachineSubscriptionTests: MachineTestCase {
     func testDeletingFailsDuringAWaitThatTheServerOrdered() {
         machine.run(.signal(.changes(in: nil)))
         let busy = CloudError(.serviceUnavailable, retryAfter: .seconds(30))
-        machine.run(.records(.fetched(machine.fetchRequest?.id ?? 0, .failure(busy))))
+        machine.run(.response(machine.fetchRequest?.id ?? 0, .failure(busy)))
         guard case .failed(let error)? = deactivate().answers.first else { return XCTFail("no answer") }
         XCTAssertEqual(error.code, .waiting)
     }
@@ -190,7 +191,7 @@ final class MachineSubscriptionTests: MachineTestCase {
         let reading = machine.setupRequest ?? 0
         XCTAssertEqual(deactivate().requests, ["unsubscribe"])
         let lost = machine.run(
-            .zone(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil))))
+            .response(reading, .success(.databaseChanges(ZoneFate(reason: .deleted, token: nil))))
         )
         XCTAssertEqual(lost.requests, ["unsubscribe"], "the first response is not awaited any more")
         XCTAssertEqual(answer(CloudError(.zoneNotFound)).answers, [.done])

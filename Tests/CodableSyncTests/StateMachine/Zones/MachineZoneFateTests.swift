@@ -129,18 +129,22 @@ final class MachineZoneFateTests: MachineTestCase {
             machine.upload("A", 3)
             machine.failSend(CloudError(.zoneNotFound))
             guard let first = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.zone(.databaseChanged(first, .success(ZoneFate(reason: nil, token: .init("d"))))))
+            machine.run(
+                .response(first, .success(.databaseChanges(ZoneFate(reason: nil, token: .init("d")))))
+            )
             machine.finishSetup()
             machine.answerFetch(token: "n")
             guard let asked = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.zone(.databaseChanged(asked, .success(ZoneFate(reason: nil, token: .init("d"))))))
+            machine.run(
+                .response(asked, .success(.databaseChanges(ZoneFate(reason: nil, token: .init("d")))))
+            )
             machine.failSend(CloudError(.zoneNotFound))
             guard let second = machine.setupRequest else { return XCTFail("no setup request") }
-            let actions = machine.run(.zone(.databaseChanged(second, .failure(CloudError(code)))))
+            let actions = machine.run(.response(second, .failure(CloudError(code))))
             XCTAssertEqual(actions.databaseTokens, [nil])
             guard let third = machine.setupRequest else { return XCTFail("no setup request") }
             machine.run(
-                .zone(.databaseChanged(third, .success(ZoneFate(reason: .purged, token: .init("e")))))
+                .response(third, .success(.databaseChanges(ZoneFate(reason: .purged, token: .init("e")))))
             )
             XCTAssertEqual(machine.state.onlyZone.stage, .purged)
             XCTAssertEqual(machine.state.summary.databaseToken, ChangeToken("e"))
@@ -153,7 +157,7 @@ final class MachineZoneFateTests: MachineTestCase {
         machine.upload("A", 3)
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let actions = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.changeTokenExpired)))))
+        let actions = machine.run(.response(request, .failure(CloudError(.changeTokenExpired))))
         XCTAssertTrue(actions.events.contains(.zoneLost(nil)))
         machine.finishSetup()
         XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=1@- B=2@-"])
@@ -166,7 +170,7 @@ final class MachineZoneFateTests: MachineTestCase {
         var actions: [SyncAction] = []
         for attempt in 1...8 {
             guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-            actions = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.unknown("new"))))))
+            actions = machine.run(.response(request, .failure(CloudError(.unknown("new")))))
             XCTAssertEqual(actions.events.contains(.zoneLost(nil)), attempt == 8, "\(attempt)")
             if attempt < 8 { XCTAssertEqual(machine.fireNext().requests, ["readDatabaseChanges"]) }
         }
@@ -188,7 +192,7 @@ final class MachineZoneFateTests: MachineTestCase {
         let rejection = CloudError(.serverRejectedRequest)
         for attempt in 1...8 {
             guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-            let actions = machine.run(.zone(.databaseChanged(request, .failure(rejection))))
+            let actions = machine.run(.response(request, .failure(rejection)))
             if attempt == 8 { XCTAssertEqual(actions.databaseTokens, [nil]) }
             if attempt < 8 { XCTAssertEqual(machine.fireNext().databaseTokens, [ChangeToken("d")]) }
         }
@@ -205,31 +209,35 @@ final class MachineZoneFateTests: MachineTestCase {
         fresh.confirmAccount()
         guard let making = fresh.setupRequest else { return XCTFail("no setup request") }
         let reset = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        let actions = fresh.run(.zone(.saved(making, reset)))
+        let actions = fresh.run(.response(making, .failure(reset)))
         XCTAssertEqual(actions.replacements, [true])
         guard let replacing = fresh.setupRequest else { return XCTFail("no setup request") }
-        XCTAssertEqual(fresh.run(.zone(.saved(replacing, reset))).requests, [], "the next attempt waits")
+        XCTAssertEqual(
+            fresh.run(.response(replacing, .failure(reset))).requests,
+            [],
+            "the next attempt waits"
+        )
         XCTAssertEqual(fresh.fireNext().replacements, [true])
         // The zone is lost before the subscription is created: the next zone gets one.
         var late = MachineHarness()
         late.run(.calls(.start))
         late.confirmAccount()
         guard let zone = late.setupRequest else { return XCTFail("no setup request") }
-        late.run(.zone(.saved(zone, nil)))
+        late.run(.response(zone, .success(.zoneSaved)))
         guard let subscribing = late.setupRequest else { return XCTFail("no setup request") }
-        late.run(.subscribed(subscribing, CloudError(.zoneNotFound)))
+        late.run(.response(subscribing, .failure(CloudError(.zoneNotFound))))
         XCTAssertEqual(late.answerFetch(token: "0").requests, ["readDatabaseChanges"])
         guard let reading = late.setupRequest else { return XCTFail("no setup request") }
-        late.run(.zone(.databaseChanged(reading, .success(ZoneFate(reason: .deleted, token: nil)))))
+        late.run(.response(reading, .success(.databaseChanges(ZoneFate(reason: .deleted, token: nil)))))
         guard let next = late.setupRequest else { return XCTFail("no setup request") }
-        XCTAssertTrue(late.run(.zone(.saved(next, nil))).requests.contains("subscribe"))
+        XCTAssertTrue(late.run(.response(next, .success(.zoneSaved))).requests.contains("subscribe"))
         // Reading the feed itself fails because the user has purged the zone.
         machine.upload("A", 3)
         let call = machine.newCall()
         machine.run(.calls(.sync(call, [.fetch, .send])))
         machine.failSend(CloudError(.zoneNotFound))
         guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-        let purged = machine.run(.zone(.databaseChanged(request, .failure(CloudError(.userDeletedZone)))))
+        let purged = machine.run(.response(request, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(purged.answers, [.failed(.waitingForDecision)])
         XCTAssertEqual(fresh.faults, [])
     }
@@ -238,7 +246,7 @@ final class MachineZoneFateTests: MachineTestCase {
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(
-            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+            .response(request, .success(.databaseChanges(ZoneFate(reason: reason, token: .init("d")))))
         )
     }
 }

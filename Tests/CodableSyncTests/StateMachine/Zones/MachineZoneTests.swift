@@ -36,7 +36,9 @@ final class MachineZoneTests: MachineTestCase {
             } else {
                 machine.failSend(CloudError(.zoneNotFound))
                 guard let request = machine.setupRequest else { return XCTFail("no setup request") }
-                machine.run(.zone(.databaseChanged(request, .success(ZoneFate(reason: .purged, token: nil)))))
+                machine.run(
+                    .response(request, .success(.databaseChanges(ZoneFate(reason: .purged, token: nil))))
+                )
             }
             XCTAssertEqual(machine.machine.reported, .waitingForDecision)
             XCTAssertEqual(machine.state.knownCount, 2)
@@ -67,7 +69,7 @@ final class MachineZoneTests: MachineTestCase {
         machine.failSend(CloudError(.userDeletedZone))
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(request.id, .failure(CloudError(.userDeletedZone)))))
+        machine.run(.response(request.id, .failure(CloudError(.userDeletedZone))))
         let actions = machine.run(.calls(.resolvePurge(machine.newCall(), uploadAgain: false)))
         XCTAssertEqual(actions.delivered, [item(deleted: "A"), item(deleted: "B")])
         machine.finishSetup()
@@ -79,7 +81,7 @@ final class MachineZoneTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
         let error = CloudError(.zoneNotFound, userDidResetEncryptedData: true)
-        let actions = machine.run(.records(.fetched(request.id, .failure(error))))
+        let actions = machine.run(.response(request.id, .failure(error)))
         XCTAssertEqual(actions.requests, ["saveZone"])
         XCTAssertEqual(actions.delivered, [])
         machine.finishSetup()
@@ -102,10 +104,10 @@ final class MachineZoneTests: MachineTestCase {
         machine.missDeadline(send.id)
         machine.run(.signal(.changes(in: nil)))
         guard let fetch = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.feed(.records(.fetched(fetch.id, .failure(CloudError(.userDeletedZone)))))
+        machine.feed(.response(fetch.id, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, [])
         let late = SendResult(name: "A", handle: 3, outcome: .saved(KnownVersion(10)))
-        XCTAssertEqual(machine.run(.records(.sent(send.id, .success([late])))), [])
+        XCTAssertEqual(machine.run(.response(send.id, .success(.sendResults([late])))), [])
         XCTAssertEqual(machine.commitAll().requests, [])
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
     }
@@ -113,7 +115,7 @@ final class MachineZoneTests: MachineTestCase {
     func testALossThatCannotBeStoredIsStoredLater() {
         machine.upload("A", 3)
         guard let send = machine.sendRequest else { return XCTFail("no send request") }
-        machine.feed(.records(.sent(send.id, .failure(CloudError(.userDeletedZone)))))
+        machine.feed(.response(send.id, .failure(CloudError(.userDeletedZone))))
         XCTAssertEqual(machine.failNextCommit().requests, [])
         XCTAssertEqual(machine.state.onlyZone.stage, .ready)
         XCTAssertEqual(machine.fireNext().requests, [])
@@ -128,9 +130,9 @@ final class MachineZoneTests: MachineTestCase {
             machine.fetch([.init("B", 5)], token: "9")
             machine.run(.signal(.changes(in: nil)))
             guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-            machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
+            machine.run(.response(request.id, .failure(CloudError(.zoneNotFound))))
             guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil)))))
+            machine.run(.response(setup, .success(.databaseChanges(ZoneFate(reason: nil, token: nil)))))
             machine.run(.delivery(.streamRequested(1)))
             machine.run(.delivery(.streamRequested(1)))
             machine.upload("B", 7)
@@ -150,7 +152,7 @@ final class MachineZoneTests: MachineTestCase {
         XCTAssertEqual(items.map(\.server), [nil])
         machine.run(.signal(.changes(in: nil)))
         guard let request = machine.fetchRequest else { return XCTFail("no fetch request") }
-        machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
+        machine.run(.response(request.id, .failure(CloudError(.zoneNotFound))))
         XCTAssertEqual(fate(nil).requests, ["saveZone"])
         machine.run(.reconciled(items.map { Reconciled(item: $0, resolution: .server, wasAsked: true) }))
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 3)
@@ -166,7 +168,7 @@ final class MachineZoneTests: MachineTestCase {
             machine.delete("A")
             machine.failSend(CloudError(.zoneNotFound))
             guard let setup = machine.setupRequest else { return XCTFail("no setup request") }
-            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: reason, token: nil)))))
+            machine.run(.response(setup, .success(.databaseChanges(ZoneFate(reason: reason, token: nil)))))
             machine.finishSetup()
             machine.answerFetch(token: "n")
             XCTAssertEqual(machine.sendRequest?.items.first { $0.name == "A" }?.handle, .some(nil))
@@ -183,9 +185,9 @@ final class MachineZoneTests: MachineTestCase {
         machine.run(.signal(.changes(in: nil)))
         while let request = machine.fetchRequest, rounds < 20 {
             rounds += 1
-            machine.run(.records(.fetched(request.id, .failure(CloudError(.zoneNotFound)))))
+            machine.run(.response(request.id, .failure(CloudError(.zoneNotFound))))
             guard let setup = machine.setupRequest else { break }
-            machine.run(.zone(.databaseChanged(setup, .success(ZoneFate(reason: nil, token: nil)))))
+            machine.run(.response(setup, .success(.databaseChanges(ZoneFate(reason: nil, token: nil)))))
             machine.finishSetup()
         }
         XCTAssertLessThanOrEqual(rounds, 5)
@@ -196,7 +198,7 @@ final class MachineZoneTests: MachineTestCase {
     private func fate(_ reason: DatabaseChanges.Deletion.Reason?) -> [SyncAction] {
         guard let request = machine.setupRequest else { return [] }
         return machine.run(
-            .zone(.databaseChanged(request, .success(ZoneFate(reason: reason, token: .init("d")))))
+            .response(request, .success(.databaseChanges(ZoneFate(reason: reason, token: .init("d")))))
         )
     }
 }

@@ -1,31 +1,23 @@
 import RecordCoding
 
-/// A response about records.
-package enum RecordResponse: Equatable, Sendable {
-    case fetched(RequestID, Result<FetchedPage, CloudError>)
-    case lookedUp(RequestID, Result<[LookedUp], CloudError>)
-    case sent(RequestID, Result<[SendResult], CloudError>)
-
-    var request: RequestID {
-        switch self {
-        case .fetched(let request, _), .lookedUp(let request, _), .sent(let request, _): request
-        }
-    }
-
-    // MARK: Which responses may come from another zone
-
-    /// Whether the response may come from another zone than the known records.
-    func mayBeFromAnother(than zone: ZoneNumber, _ state: SyncState) -> Bool {
+/// Which responses may come from another zone, and what such a response orders at once.
+extension CloudResult {
+    /// Whether the response to a request may come from another zone than the known records.
+    func mayBeFromAnother(than zone: ZoneNumber, _ request: CloudRequest, _ state: SyncState) -> Bool {
         switch self {
         // A change token belongs to one zone; without one, the page may be from any zone.
-        case .fetched(_, let result): result.isSuccess && state.zone(zone).token == nil
-        case .lookedUp(_, .success(let found)): found.contains { isDoubtful($0, state) }
-        case .lookedUp(_, .failure): false
-        case .sent(_, .success(let results)): results.contains { isDoubtful($0, state) }
-        case .sent(_, .failure(let error)):
-            ([error] + error.itemErrors.values.map(error.passingWait)).contains {
-                $0.recovery == .acceptDeletion
-            }
+        case .success(.page): state.zone(zone).token == nil
+        case .success(.records(let found)): found.contains { isDoubtful($0, state) }
+        case .success(.sendResults(let results)): results.contains { isDoubtful($0, state) }
+        // They are not about records.
+        case .success(.account), .success(.zoneSaved), .success(.databaseChanges),
+            .success(.subscriptionModified):
+            false
+        case .failure(let error):
+            request.subject == .sending
+                && ([error] + error.itemErrors.values.map(error.passingWait)).contains {
+                    $0.recovery == .acceptDeletion
+                }
         }
     }
 
@@ -47,11 +39,13 @@ package enum RecordResponse: Equatable, Sendable {
     /// The waits that the server orders with the response; equal responses have them in the same order.
     var waits: [Duration] {
         switch self {
-        case .fetched(_, .success(let page)): [page.retryAfter].compactMap { $0 }
-        case .lookedUp(_, .success(let found)): found.compactMap { $0.result.failure?.retryAfter }
-        case .sent(_, .success(let results)): results.compactMap(\.orderedWait)
-        case .fetched(_, .failure(let error)), .lookedUp(_, .failure(let error)),
-            .sent(_, .failure(let error)):
+        case .success(.page(let page)): [page.retryAfter].compactMap { $0 }
+        case .success(.records(let found)): found.compactMap { $0.result.failure?.retryAfter }
+        case .success(.sendResults(let results)): results.compactMap(\.orderedWait)
+        case .success(.account), .success(.zoneSaved), .success(.databaseChanges),
+            .success(.subscriptionModified):
+            []
+        case .failure(let error):
             // In the order of the names, since a dictionary has none.
             (error.itemErrors.sorted { RecordID.precedes($0.key, $1.key) }.map(\.value) + [error])
                 .compactMap(\.retryAfter)
@@ -80,8 +74,4 @@ extension RecordID {
         }
         return false
     }
-}
-
-extension Result {
-    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }
