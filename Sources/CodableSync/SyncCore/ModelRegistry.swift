@@ -59,7 +59,10 @@ final class ModelRegistry: Sendable {
             }
         }
 
-        deinit { _ = registry.state.withLock { $0.engines.removeValue(forKey: id) } }
+        /// Removes the entry at once, since another thread may keep this object for an instant longer.
+        func leave() { _ = registry.state.withLock { $0.engines.removeValue(forKey: id) } }
+
+        deinit { leave() }
     }
 
     static let shared = ModelRegistry()

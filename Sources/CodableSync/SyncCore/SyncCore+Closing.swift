@@ -73,6 +73,7 @@ extension SyncCore {
         files = nil
         machine = nil
         place = nil
+        registration?.leave()
         registration = nil
         for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.resume(returning: .failed(.closed)) }
         calls = [:]

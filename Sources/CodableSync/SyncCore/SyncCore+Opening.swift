@@ -59,6 +59,7 @@ extension SyncCore {
         do {
             try await open()
         } catch {
+            registration?.leave()
             registration = nil
             // The next call tries again, since the cause may be temporary.
             if case .opening = phase { phase = .new }
