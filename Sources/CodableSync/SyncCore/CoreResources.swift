@@ -33,10 +33,9 @@ final class CoreResources: Sendable {
     /// Whether no work is running, apart from what a test holds, and no sleep is over.
     func isAtRest(at now: Duration) -> Bool {
         state.withLock { state in
-            let running = state.works.values.filter { work in
-                !work.isEndless && work.instant.map { $0 <= now } ?? true
-            }
-            return running.count <= state.held
+            let works = state.works.values
+            if works.contains(where: { $0.instant.map { $0 <= now } ?? false }) { return false }
+            return works.filter { !$0.isEndless && $0.instant == nil }.count <= state.held
         }
     }
 
@@ -86,7 +85,8 @@ final class CoreResources: Sendable {
                     guard let self else { return }
                     hold(isHeld)
                 }
-                let task = Task { [weak self] in
+                // Not less urgent than a caller that waits for what another has begun.
+                let task = Task(priority: .userInitiated) { [weak self] in
                     await HeldWork.run(telling: tell, work)
                     await self?.forget(id)?()
                 }
@@ -104,7 +104,7 @@ final class CoreResources: Sendable {
         endSleep()
         state.withLock { state in
             state.begin { id in
-                let task = Task { [weak self] in
+                let task = Task(priority: .userInitiated) { [weak self] in
                     do {
                         try await clock.sleep(until: instant)
                     } catch {

@@ -18,6 +18,7 @@ extension SyncCore {
     private func sync(_ parts: SyncParts, _ ticket: CallQueue.Ticket) async throws -> SyncSummary {
         try await ticket.turn()
         try await ready(forSyncAt: ticket)
+        try Task.checkCancellation()
         takeRequests()
         // The engine may have been closed while it was being opened.
         guard machine != nil else { throw SyncError.closed }

@@ -19,8 +19,8 @@ struct Turn {
 struct Storing {
     /// What reads will show once the turn that ended last is stored; `nil` if none is being stored.
     var view: StateView?
-    /// The priority of the job that ends the open turn; `nil` if there is none.
-    var scheduled: TaskPriority?
+    /// Whether the end of the open turn waits for the jobs before it.
+    var isScheduled = false
     /// Whether nothing is handled any more.
     var isClosed = false
     /// Whether nothing is stored, because another user's state replaces this one.
@@ -60,7 +60,7 @@ struct Storing {
 extension SyncCore {
     /// Whether everything is stored.
     var isStored: Bool {
-        turn.inputs.isEmpty && storing.view == nil && storing.scheduled == nil && !storing.isRemoving
+        turn.inputs.isEmpty && storing.view == nil && !storing.isScheduled && !storing.isRemoving
     }
 
     /// Handles an input in the open turn.
@@ -78,12 +78,10 @@ extension SyncCore {
 
     /// Ends the turn behind the jobs that wait already, so that their inputs share its write.
     func scheduleEnd() {
+        if storing.isScheduled || storing.view != nil || turn.inputs.isEmpty { return }
+        storing.isScheduled = true
         // Not less urgent than a call of a screen that joins the turn.
-        let priority = Task.currentPriority
-        if storing.view != nil || turn.inputs.isEmpty { return }
-        if let scheduled = storing.scheduled, scheduled >= priority { return }
-        storing.scheduled = priority
-        Task { endTurn() }
+        Task(priority: .userInitiated) { endTurn() }
     }
 
     private func noteHeld(_ contents: [ContentHandle: Record], heldBefore: Bool) {
@@ -102,7 +100,7 @@ extension SyncCore {
 
     /// Ends the open turn, unless the former one is being stored.
     func endTurn() {
-        storing.scheduled = nil
+        storing.isScheduled = false
         while storing.view == nil, !storing.isPaused, !turn.inputs.isEmpty, let files {
             guard let actions = machine?.endTurn(at: now) else { break }
             noteHeld([:], heldBefore: true)
@@ -126,7 +124,7 @@ extension SyncCore {
         }
         let session = session
         files.write(batch, leaving: state) { failure in
-            Task {
+            Task(priority: .userInitiated) {
                 await self.finish(session) { core in
                     core.finish(ended, failure, events, files)
                     core.endTurn()
@@ -227,7 +225,7 @@ extension SyncCore {
         // The files of a former user are closed.
         if storing.isPaused {
             turn = Turn()
-            storing.scheduled = nil
+            storing.isScheduled = false
         }
         endTurn()
         await wait { $0.isStored || $0.machine == nil }
