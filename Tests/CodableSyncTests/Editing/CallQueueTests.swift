@@ -144,6 +144,13 @@ final class CallQueueTests: XCTestCase {
         XCTAssertTrue(queue.isEmpty)
     }
 
+    func testACallAboutAllRecordsWaitsForACallThatWaitsForAnEdit() async throws {
+        let before = [queue.take(["A"], isEdit: true, at: date), queue.take(["A"], at: date)]
+        let call = queue.takeForAllRecords(at: date)
+        try await assertTheTurn(of: call, isAfterTheEndOf: before)
+        call.end()
+    }
+
     func testACallAboutAllRecordsThatWaitsForAnEditHoldsUpNoOther() async throws {
         let edit = queue.take(["A"], isEdit: true, at: date)
         let call = queue.takeForAllRecords(at: date)
@@ -193,6 +200,15 @@ final class CallQueueTests: XCTestCase {
         queue.take(["A"], isEdit: true, at: date).end()
         queue.take(["A"], at: date).end()
         assertARequest(accepting: "A", isDueAfterTheEndOf: first)
+    }
+
+    func testTheEndOfAnEditLeavesALaterOneToWaitFor() async throws {
+        let first = queue.take(["A"], isEdit: true, at: date)
+        let second = queue.take(["A"], isEdit: true, at: date)
+        first.end()
+        let call = queue.take(["A"], at: date)
+        try await assertTheTurn(of: call, isAfterTheEndOf: [second])
+        call.end()
     }
 
     func testACallThatEndedEarlyHoldsUpNothing() async throws {

@@ -125,4 +125,14 @@ final class DraftOverlayTests: XCTestCase {
         XCTAssertEqual(edit.record.fields["title"], "first")
         XCTAssertEqual(edit.record.fields["count"], 2)
     }
+
+    /// It may be another device's, whose changes the copy does not have.
+    func testAVersionInDoubtIsNoOwnSaveForACopy() throws {
+        try store(Note("A", "base"), as: 1)
+        try store(Note("A", "mine"), as: 2)
+        try know(Note("A", "mine", note: "theirs"), as: 3)
+        record.carried = CarriedTags([.init("t", 1)], ownBase: 1, doubt: 2)
+        let edit = try XCTUnwrap(overlay(Note("A", "mine", count: 1), on: .version(changeTag: "t")))
+        XCTAssertEqual(edit.record.fields["note"], "theirs")
+    }
 }

@@ -78,6 +78,33 @@ final class EditRaceTests: EngineScenario {
         }
     }
 
+    /// A new record's place is taken by another device while the call still reads a record that it replaces.
+    func testAnUnreadableRecordThatArrivesDuringAnUploadIsNotReplaced() async throws {
+        withoutSchema()
+        let files = HeldFileSystem(MemoryFileSystem())
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        let engine = phone.engine
+        try await engine.upload(Note("a", "Tea"))
+        try await engine.sync()
+        try await serverSave("b", ["id": "b", "title": 5, "count": 0])
+        let gate = Gate()
+        phone.database.plan(.fetch, .holdAfter(gate))
+        let sync = phone.beginSync()
+        await gate.reached()
+        phone.events.clear()
+        let hold = files.hold(.read, "journal")
+        let upload = Task { try await engine.upload([Note("a", "Milk"), Note("b", "mine")]) }
+        await hold.reached()
+        gate.open()
+        await phone.events.reach("the page") { $0.contains(.fetchEnded(changed: 1, deleted: 0)) }
+        hold.release()
+        try await upload.value
+        _ = try await sync.value
+        try await engine.sync()
+        let server = try await serverRecords()
+        XCTAssertEqual(server["b"]?.fields["title"], 5)
+    }
+
     /// Edits the title, and checks its previous value.
     private static func countTitles(
         on engine: SyncEngine<Note>,

@@ -106,4 +106,47 @@ final class FullStateDiskTests: EngineScenario {
         try await phone.engine.close()
         await cloud.close()
     }
+
+    /// Until the feed rules out another zone, a page's contents are in memory only.
+    func testAPageThatIsHeldWhileTheDiskIsFullKeepsItsContents() async throws {
+        let (phone, disk) = try makeFragileDevice(Note.self)
+        try await serverSave(Note("a", "Tea"))
+        try await phone.engine.sync()
+        try await serverSave(Note("a", "Coffee"))
+        try await phone.engine.resync()
+        let gate = Gate()
+        phone.database.plan(.databaseChanges, .holdAfter(gate))
+        let sync = phone.beginSync()
+        await gate.reached()
+        disk.leaveRoom(for: 0)
+        gate.open()
+        let result = await sync.result
+        XCTAssertThrowsError(try result.get())
+        disk.leaveRoom(for: nil)
+        try await phone.engine.sync()
+        let model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model?.title, "Coffee")
+    }
+
+    func testAPageThatIsHeldWhileACallIsRefusedKeepsItsContents() async throws {
+        let (phone, disk) = try makeFragileDevice(Note.self)
+        try await serverSave(Note("a", "Tea"))
+        try await phone.engine.sync()
+        try await serverSave(Note("a", "Coffee"))
+        try await phone.engine.resync()
+        let gate = Gate()
+        phone.database.plan(.databaseChanges, .holdAfter(gate))
+        let sync = phone.beginSync()
+        await gate.reached()
+        disk.leaveRoom(for: 0)
+        do {
+            try await phone.engine.upload(Note("b"))
+            XCTFail("the upload should not fit on the disk")
+        } catch let error as SyncError where error.code == .storageFull {}
+        disk.leaveRoom(for: nil)
+        gate.open()
+        _ = try await sync.value
+        let model = try await phone.engine.model(named: "a")
+        XCTAssertEqual(model?.title, "Coffee")
+    }
 }

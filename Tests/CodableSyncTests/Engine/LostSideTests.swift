@@ -101,4 +101,44 @@ final class LostSideTests: XCTestCase {
         default: XCTFail("\(decided)")
         }
     }
+
+    /// A model that is made from it shows the tag of the version that it is based on.
+    func testAMergedEditHasTheSystemFieldsOfTheVersionInTheNextZone() throws {
+        var item = ReconcileItem(
+            name: "A",
+            client: 1,
+            clientEdited: wednesday,
+            server: 2,
+            ancestor: nil,
+            sent: []
+        )
+        item.lost = EditBase.Lost(3, isUploadedAgain: true)
+        var contents = ConflictContents(item: item, lost: [])
+        contents.client = try record(HeldItem("A", "mine", note: "old"), wednesday)
+        contents.lostBase = try record(HeldItem("A", "old", note: "old"), tuesday)
+        contents.server = try record(HeldItem("A", "old", note: "theirs"), monday)
+        contents.server?.systemFields = SystemFields(recordChangeTag: "new")
+        let resolution = Reconciler(coding: coding).reconcile(contents).0
+        guard case .merged(let record, _) = resolution else { return XCTFail("\(resolution)") }
+        XCTAssertEqual(record.systemFields?.recordChangeTag, "new")
+    }
+
+    /// The calls of one device are in order, whatever its clock says.
+    func testADraftWinsOverAnEditOfThisDeviceOfTheSameTime() throws {
+        var item = ReconcileItem(
+            name: "A",
+            client: 1,
+            clientEdited: monday,
+            server: nil,
+            ancestor: nil,
+            sent: []
+        )
+        item.side = EditBase.Side(edit: 2, ancestor: 4, isOwn: true)
+        var contents = ConflictContents(item: item, lost: [])
+        contents.client = try record(HeldItem("A", "draft"), monday)
+        contents.side = try record(HeldItem("A", "shown"), monday)
+        contents.ancestor = try record(HeldItem("A", "old"), monday)
+        let resolution = Reconciler(coding: coding).reconcile(contents).0
+        guard case .client = resolution else { return XCTFail("\(resolution)") }
+    }
 }

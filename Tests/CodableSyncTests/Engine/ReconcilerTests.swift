@@ -87,4 +87,22 @@ final class ReconcilerTests: XCTestCase {
             for (name, value) in linked { XCTAssertEqual(record.fields[name], value) }
         }
     }
+
+    /// The edit is of an older version of the app, and leaves the field to the cloud.
+    func testAFieldThatAnEditLacksDoesNotBecomePartOfIt() throws {
+        let coding = ModelCoding<Note>(zoneID: ZoneID(zoneName: "Item"), writesEditDates: true)
+        var contents = ConflictContents(
+            item: ReconcileItem(name: "A", client: 3, clientEdited: nil, server: 2, ancestor: 1, sent: []),
+            lost: []
+        )
+        var known = try coding.encode(Note("A", "Tea", note: "hot"), edited: nil)
+        known.fields["newer"] = 1
+        contents.ancestor = known
+        known.fields["newer"] = 2
+        contents.server = known
+        contents.client = try coding.encode(Note("A", "Milk"), edited: nil)
+        contents.client?.fields["note"] = nil
+        let resolution = Reconciler(coding: coding).reconcile(contents).0
+        guard case .client = resolution else { return XCTFail("\(resolution)") }
+    }
 }

@@ -73,5 +73,14 @@ final class JSONLogClosingTests: XCTestCase {
         XCTAssertEqual(try LogFixture.open(next.crashed(keeping: .onlySynced)).lines, ["1"])
     }
 
+    /// What is read last is flushed, not the file that is begun behind it.
+    func testLinesOfAJournalThatIsNotContinuedSurviveAPowerLoss() throws {
+        let log = try LogFixture.open(fileSystem).log
+        try log.commit(LogFixture.group(["1"]), flush: false)
+        let next = fileSystem.killed()
+        XCTAssertEqual(try LogFixture.open(next, version: 2).lines, ["1"])
+        XCTAssertEqual(try LogFixture.open(next.crashed(keeping: .onlySynced), version: 2).lines, ["1"])
+    }
+
     private var bytes: [UInt8] { fileSystem.bytes(at: journal) ?? [] }
 }

@@ -139,6 +139,16 @@ final class JSONLogCrashTests: XCTestCase {
         }
     }
 
+    /// The disk may have written what it could not flush.
+    func testLinesOfAFailedFlushAreRemovedFromTheDisk() throws {
+        let fileSystem = SimulatedFileSystem()
+        _ = try LogFixture.write(groups: 1, to: fileSystem)
+        let log = try LogFixture.open(fileSystem).log
+        fileSystem.fail(.flush, code: EIO)
+        XCTAssertThrowsError(try log.commit(LogFixture.group(["\"ghost\""]), flush: true))
+        XCTAssertEqual(fileSystem.calls.suffix(2).map(\.kind), [.truncate, .flush])
+    }
+
     /// Lines of a failed commit don't count, even if they could not be removed from the file.
     func testAFailedGroupThatCannotBeTruncatedIsNotVisited() throws {
         let fileSystem = SimulatedFileSystem()

@@ -127,6 +127,14 @@ final class LedgerSavingTests: XCTestCase {
         XCTAssertEqual(fixture.ledger.usedBytes(of: "alice"), 0)
     }
 
+    func testASmallerRecordIsSavedAlthoughTheQuotaIsExceeded() {
+        var fixture = LedgerFixture()
+        let first = fixture.save(Fixture.record("a", ["t": "0123456789"]))
+        fixture.perform(.setQuota(bytes: 5))
+        let smaller = Fixture.record("a", ["t": "01234567"], tag: first?.recordChangeTag)
+        XCTAssertNotNil(fixture.save(smaller))
+    }
+
     func testARejectedItemFailsItsAtomicRequest() {
         var fixture = LedgerFixture()
         let result = fixture.modify(

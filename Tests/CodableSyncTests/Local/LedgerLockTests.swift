@@ -39,6 +39,17 @@ final class LedgerLockTests: XCTestCase {
         XCTAssertEqual(names, ["a", "c"])
     }
 
+    /// A later request that is cancelled has not waited for it.
+    func testAProcessThatHasReleasedTheLockIsForgotten() {
+        var line = LedgerLine()
+        let one = LedgerLine.Waiting(id: line.newID(), kind: .compact, deadline: .seconds(1)) { _ in }
+        _ = line.add(one)
+        _ = line.takeLate(at: .zero, behind: 7)
+        XCTAssertTrue(line.wasRefused)
+        XCTAssertEqual(line.takeAll().count, 1)
+        XCTAssertFalse(line.wasRefused)
+    }
+
     func testCloseEndsTheWaitForTheLock() async throws {
         let directory = LedgerDirectoryFixture.directory(disk)
         try await LedgerDirectoryFixture.save("a", in: directory)
@@ -200,5 +211,17 @@ final class LedgerLockTests: XCTestCase {
         XCTAssertEqual(page.modifications, [:])
         try await phone.engine.close()
         await database.close()
+    }
+
+    /// Both would be right, and only one can be the cloud's.
+    func testTheNameThatAnotherProcessGivesMeanwhileCounts() throws {
+        let files = HookedFileSystem(disk)
+        let directory = LedgerDirectoryFixture.directory(files)
+        let disk = disk
+        files.before { _, path throws(FileError) in
+            guard path == "/ledger/lock" else { return }
+            disk.place(Array("{\"cloud\":\"other\"}\n".utf8), at: "/ledger/cloud.json")
+        }
+        XCTAssertEqual(try directory.identity(), "other")
     }
 }

@@ -179,4 +179,22 @@ class AccountScenariosDisks: AccountScenario {
         XCTAssertEqual(parked.map(\.client?.title), ["of alice, here"])
         XCTAssertEqual(parked.map(\.server?.title), ["of alice, elsewhere"])
     }
+
+    // ZA-11
+    func testARemovalThatIsStoredAtLastDelaysNoSwitch() async throws {
+        let disk = SimulatedFileSystem()
+        let phone = try await makeDeviceOfAlice(on: disk) { $0.onSignOut = .remove }
+        phone.account.signOut()
+        for room in [0, nil] {
+            disk.leaveRoom(for: room)
+            do {
+                try await phone.engine.sync()
+                XCTFail("nobody is signed in")
+            } catch is SyncError {}
+        }
+        phone.account.signIn("bob")
+        try await phone.engine.sync()
+        let user = try await phone.user()
+        XCTAssertEqual(user, "bob")
+    }
 }

@@ -243,6 +243,21 @@ class FetchingScenarios: EngineScenario {
         XCTAssertEqual(after, before)
         XCTAssertEqual(phone.database.modifies.count, 0)
     }
+
+    /// Not every server says of which type a deleted record was.
+    func testADeletionWithoutATypeIsOfThisOne() async throws {
+        let (phone, tablet) = try await makePair(Note("a", "old"))
+        try await tablet.engine.delete(named: ["a"])
+        try await tablet.engine.sync()
+        phone.database.changeFetchAnswers { page in
+            var page = page
+            page.deletions = page.deletions.map { .init(recordID: $0.recordID, recordType: "") }
+            return page
+        }
+        try await phone.engine.fetchChanges()
+        let model = try await phone.engine.model(named: "a")
+        XCTAssertNil(model)
+    }
 }
 
 /// A policy whose calls only one test counts.

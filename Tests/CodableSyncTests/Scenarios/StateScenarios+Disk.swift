@@ -232,6 +232,25 @@ extension StateScenarios {
         }
         try await phone.engine.close()
     }
+
+    /// The read that opens the state asks for no element.
+    func testALoopThatBeganBeforeTheStateCouldBeOpenedIsServed() async throws {
+        let files = HookedFileSystem()
+        let phone = try makeDevice(Note.self) { $0.fileSystem = files }
+        try await phone.engine.upload(Note("a"))
+        try await phone.engine.sync()
+        try await phone.restart()
+        files.before { operation, path throws(FileError) in throw FileError(operation, path, code: EIO) }
+        let engine = phone.engine
+        let first = Task { await engine.changes.first { _ in true } }
+        await phone.events.reach("the state can't be opened") { events in
+            events.contains { if case .storageFailed = $0 { true } else { false } }
+        }
+        files.before(nil)
+        let models = try await engine.allModels()
+        let change = await waiting(for: "the loop's first element", else: nil) { await first.value }
+        XCTAssertEqual(change, .updated(models))
+    }
 }
 
 extension SyncCore {

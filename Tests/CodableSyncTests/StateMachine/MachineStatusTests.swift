@@ -60,4 +60,13 @@ final class MachineStatusTests: MachineTestCase {
         machine.upload("A", 1)
         XCTAssertEqual(machine.machine.reported, .idle)
     }
+
+    /// Only the user can free space.
+    func testANetworkThatIsBackLeavesTheQuotaExceeded() {
+        machine.upload("A", 1)
+        machine.failSend(CloudError(.quotaExceeded))
+        machine.run(.signal(.reachable))
+        machine.answerFetch(token: "0")
+        XCTAssertEqual(machine.machine.reported, .paused(.quotaExceeded))
+    }
 }

@@ -109,6 +109,30 @@ final class DirectoryOwnerTests: XCTestCase {
         directory.release()
     }
 
+    /// The row with the number is damaged, and the next switch gets the one behind it.
+    func testADamagedFirstGroupDoesNotTakeTheNumberOfTheSwitch() throws {
+        try prepare(["alice", "bob"])
+        let path = newest(2)
+        let bytes = try XCTUnwrap(files.bytes(at: path))
+        try changeByte(XCTUnwrap(bytes.firstIndex(of: UInt8(ascii: "\n"))) + 5, of: path)
+        let directory = try directory()
+        XCTAssertEqual(try directory.openLast().state.summary.switchCount, 2)
+        directory.release()
+    }
+
+    /// Otherwise damage to the rows would leave it to nobody.
+    func testAFileThatIsBegunAfterAClaimNamesTheUser() throws {
+        let directory = try directory()
+        let opened = try directory.openLast()
+        states.note(opened)
+        try states.put(.claimed(by: "alice"), in: opened.store)
+        try opened.store.compact()
+        opened.store.close()
+        directory.release()
+        let header = try JSONStateStore.newestHeader(in: "/d/users/1", files)
+        XCTAssertEqual(header, .label(StateLabel(identity: identity, user: "alice")))
+    }
+
     /// Nobody knows the last user then, and the app may have that user's changes.
     func testWithoutTheFileOfASwitchTheFormerUsersStateStartsOver() throws {
         try prepare(["alice", "bob"])

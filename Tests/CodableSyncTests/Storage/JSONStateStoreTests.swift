@@ -88,6 +88,21 @@ final class JSONStateStoreTests: XCTestCase {
         XCTAssertNotNil(try live.load([2])[2])
     }
 
+    /// It exists nowhere else.
+    func testDamageToAParkedEditInASnapshotIsFoundAtTheOpening() throws {
+        let live = try open().store
+        let edit = LocalChange(kind: .save(1, size: 1), edited: nil, base: nil)
+        try live.append([.queued(name: "A", edit)], [1: JournalSamples.record("A", "mine")])
+        try live.append([.parked(name: "A", JournalSamples.reasons[1])])
+        try live.compact()
+        live.close()
+        let path = "/state/snapshot-2.jsonl"
+        var bytes = try XCTUnwrap(fileSystem.bytes(at: path))
+        bytes[try XCTUnwrap(bytes.firstRange(of: Array("mine".utf8))).lowerBound] ^= 1
+        fileSystem.place(bytes, at: path)
+        XCTAssertEqual(try open().lostEdits, ["A"])
+    }
+
     func testOrderOfTheQueueSurvivesOpening() throws {
         let live = try open().store
         for (number, name) in ["C", "A", "B"].enumerated() {

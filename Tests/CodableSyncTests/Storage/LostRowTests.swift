@@ -108,6 +108,27 @@ final class LostRowTests: XCTestCase {
         XCTAssertFalse(try open().state.hasGoneRecords)
     }
 
+    /// An upload of a copy with such a tag would have nothing to compare with.
+    func testATagOfAVersionWithoutContentsIsForgotten() throws {
+        var record = RecordState()
+        record.server = .known(KnownVersion(2))
+        record.carried = CarriedTags([.init("t1", 1)])
+        try store(.record(name: "a", record), .fetchCompleted(JournalSamples.date))
+        let (state, _) = try repaired(breaking: "\"lastFetch\"")
+        XCTAssertEqual(state["a"]?.known?.changeTag, "t2")
+        XCTAssertEqual(state["a"]?.carried, CarriedTags())
+    }
+
+    /// The zone's row is lost, and a record that the next listing lacks must not seem to be in it.
+    func testTheNumberOfTheLastListingIsThatOfItsRecords() throws {
+        var record = RecordState()
+        record.server = .known(KnownVersion(1))
+        record.listing = 3
+        try store(.record(name: "a", record), .fetchCompleted(JournalSamples.date))
+        let (state, _) = try repaired(breaking: "\"lastFetch\"")
+        XCTAssertEqual(state.onlyZone.listing, 3)
+    }
+
     /// The next zone has another history.
     func testTheNewestVersionOfALostZoneIsForgotten() throws {
         let version = KnownVersion(changeTag: "t9", handle: 1, hash: 1, modified: JournalSamples.date)

@@ -44,6 +44,17 @@ final class NamedHandleTests: XCTestCase {
         KnownVersion(changeTag: "t", handle: ContentHandle(handle), hash: 1, modified: nil)
     }
 
+    /// Later handles would soon be used up.
+    func testARowWithNothingButAVersionAndAHandleThatIsTooFarIsDamage() throws {
+        let files = SimulatedFileSystem()
+        let store = try open(files).store
+        try put(.fetched(name: "a", KnownVersion(1 << 60)), store)
+        store.close()
+        let opened = try open(files)
+        XCTAssertEqual(opened.recovery.damages.map(\.reason), [.contents])
+        XCTAssertEqual(opened.nextHandle, 1)
+    }
+
     func testTheNextHandleIsHigherThanEveryNamedHandle() throws {
         var records: [RecordState] = []
         for change in [

@@ -203,4 +203,19 @@ final class MachineSwitchTests: MachineAccountTestCase {
         XCTAssertEqual(machine.run(.signal(.changes(in: nil))).requests, ["checkAccount"])
         XCTAssertEqual(answer(.available, "alice").requests, ["fetch 0"])
     }
+
+    /// I-42.
+    func testTheStatusDoesNotAskTheNextUserForADecision() {
+        machine = purged()
+        machine.run(.signal(.accountChanged))
+        XCTAssertEqual(answer(.available, "bob").statuses, [.fetching])
+    }
+
+    func testAChangeOfTheAccountDuringASwitchIsLookedUpOnceTheSwitchHasFailed() {
+        machine.run(.signal(.accountChanged))
+        _ = answer(.available, "bob")
+        XCTAssertEqual(machine.run(.signal(.accountChanged)).requests, [])
+        let failed = machine.run(.account(.switchFailed(.storageFailed("no"))))
+        XCTAssertEqual(failed.requests, ["checkAccount"])
+    }
 }

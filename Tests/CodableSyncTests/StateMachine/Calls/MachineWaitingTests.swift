@@ -170,4 +170,16 @@ final class MachineWaitingTests: MachineTestCase {
         let failed = [LookedUp(name: name, result: .failure(CloudError(.serviceUnavailable)))]
         machine.run(.response(try XCTUnwrap(machine.lookUpRequest).id, .success(.records(failed))))
     }
+
+    /// It was sent again behind what was queued when the call began.
+    func testASyncWaitsForAChangeThatFailedBecauseOfAnother() {
+        machine.run(.calls(.enqueue(machine.newCall(), [.save("A", 1), .save("B", 2)])))
+        machine.run(.calls(.sync(machine.newCall(), .send)))
+        let actions = machine.answerSend {
+            .failed(CloudError($0.name == "A" ? .permissionFailure : .batchRequestFailed))
+        }
+        XCTAssertEqual(actions.requests, ["send B=2@-"])
+        XCTAssertEqual(actions.answers, [])
+        XCTAssertEqual(saveAll(from: 10).answers.count, 1)
+    }
 }

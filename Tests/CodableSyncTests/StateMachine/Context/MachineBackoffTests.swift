@@ -210,4 +210,16 @@ final class MachineBackoffTests: MachineAccountTestCase {
         )
         XCTAssertNil(machine.timers[.subscriptionRetry])
     }
+
+    func testALookUpThatFailedAsAWholeDelaysNewOnes() {
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "1")
+        let busy = [LookedUp(name: "A", result: .failure(CloudError(.zoneBusy)))]
+        machine.run(.response(machine.lookUpRequest?.id ?? 0, .success(.records(busy))))
+        machine.fireNext { $0 == .lookUpRetry }
+        let failure = CloudError(.networkFailure)
+        machine.run(.response(machine.lookUpRequest?.id ?? 0, .failure(failure)))
+        machine.run(.signal(.changes(in: nil)))
+        XCTAssertEqual(machine.answerFetch(failed: ["B"], token: "2").requests, [])
+    }
 }

@@ -138,4 +138,34 @@ final class MachineRefusalTests: MachineTestCase {
         }
         XCTAssertFalse(events.contains(.conflictLoop(recordName: "A")))
     }
+
+    /// The answer to a lost response is in the state, an ordered wait is not.
+    func testAWaitThatTheServerOrdersHoldsAlsoIfItsResponseCannotBeStored() {
+        machine.run(.signal(.changes(in: nil)))
+        let busy = CloudError(.requestRateLimited, retryAfter: .seconds(30))
+        machine.feed(.response(machine.fetchRequest?.id ?? 0, .failure(busy)))
+        machine.failNextCommit()
+        XCTAssertEqual(machine.timers[.serverWait], machine.now.monotonic + .seconds(30))
+    }
+
+    /// What it found queued may be what the disk has refused.
+    func testACallThatQueuesNothingFailsWithTheOneBeforeIt() {
+        machine.feed(.calls(.enqueue(machine.newCall(), [.save("A", 5)], partOf: InitialModels(testType))))
+        machine.feed(.calls(.enqueue(machine.newCall(), [])))
+        let failure = CallAnswer.failed(.storageFull("full"))
+        XCTAssertEqual(machine.failNextCommit().answers, [failure, failure])
+    }
+
+    func testASignOutThatCannotBeStoredIsToldOnceItIs() {
+        machine.run(.signal(.accountChanged))
+        let none = CloudAccount(status: .noAccount, userRecordName: nil)
+        machine.feed(.response(machine.setupRequest ?? 0, .success(.account(none))))
+        let told = SyncEvent.accountChanged(from: "alice", to: nil)
+        XCTAssertFalse(machine.failNextCommit().events.contains(told))
+        machine.run(.signal(.accountChanged))
+        XCTAssertEqual(
+            machine.run(.response(machine.setupRequest ?? 0, .success(.account(none)))).events,
+            [told]
+        )
+    }
 }

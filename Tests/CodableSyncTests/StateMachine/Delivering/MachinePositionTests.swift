@@ -191,4 +191,50 @@ final class MachinePositionTests: MachineTestCase {
         machine.commitAll()
         XCTAssertEqual(machine.state.untoldNames, ["A"])
     }
+
+    /// The disk takes it again in the turn of the deletion.
+    func testADeletionIsToldThatComesBeforeTheFirstRequestIsStored() {
+        machine.fetch([.init("A", 1)], token: "1")
+        XCTAssertEqual(requestRefused().delivered, [item("A", updated: 1)])
+        machine.run(.signal(.changes(in: nil)))
+        var page = FetchedPage(token: .init("2"), moreComing: false)
+        page.deletions = ["A"]
+        machine.feed(.delivery(.storable))
+        machine.feed(.response(machine.fetchRequest?.id ?? 0, .success(.page(page))))
+        machine.commitAll()
+        XCTAssertEqual(request().delivered, [item(deleted: "A")])
+    }
+
+    func testAcceptingAnOlderChangeLeavesTheNewerOneUndecodable() {
+        follow()
+        machine.fetch([.init("A", 1)], token: "1")
+        request(1)
+        request(2)
+        request(2)
+        machine.fetch([.init("A", 5)], token: "2")
+        machine.run(.delivery(.undecodable(2, [.init(name: "A", reason: "no")], isEmpty: true)))
+        machine.run(.delivery(.streamEnded(2)))
+        request(1)
+        XCTAssertEqual(machine.state["A"]?.news?.isUndecodable, true)
+    }
+
+    func testAReplayGoesOnBehindTheSlowestStream() {
+        machine.fetch((0..<201).map { .init("N\(1000 + $0)", UInt64($0) + 1) }, token: "1")
+        request(1)
+        request(2)
+        request(1)
+        XCTAssertEqual(machine.state.streams.replay, .everything(after: nil))
+    }
+
+    /// What could not be loaded is another device's, whatever was saved on top of it.
+    func testALiveStreamTellsAnEditOfWhatItCouldNotLoadAsAnUpdate() {
+        machine.know("A", 1)
+        for _ in 0..<4 { requestLive() }
+        machine.fetch([.init("A", 3), .init("B", 2)], token: "3")
+        machine.run(.delivery(.loadFailed(live, ["A"], isEmpty: false)))
+        machine.upload("A", 4)
+        saveAll(from: 5)
+        machine.fireNext { $0 == .deliverRetry }
+        XCTAssertEqual(requestLive().delivered, [item("A", updated: 5)])
+    }
 }

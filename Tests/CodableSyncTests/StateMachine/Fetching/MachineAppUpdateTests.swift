@@ -259,4 +259,15 @@ final class MachineAppUpdateTests: MachineTestCase {
         XCTAssertEqual(record?.lost?.handle, 2)
         XCTAssertEqual(machine.state.shownHandle(of: "A"), 1)
     }
+
+    func testADowngradeKeepsTheReasonOfAParkedEdit() {
+        _ = open(2)
+        online()
+        fetchNewer("A", 2)
+        machine.upload("A", 3)
+        machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        XCTAssertEqual(record?.pending?.parked?.kind, .refused)
+        _ = open(1)
+        XCTAssertEqual(record?.pending?.parked?.kind, .refused)
+    }
 }

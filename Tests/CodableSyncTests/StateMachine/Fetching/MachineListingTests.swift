@@ -201,4 +201,23 @@ final class MachineListingTests: MachineTestCase {
         let actions = machine.run(.response(request.id, .failure(CloudError(.changeTokenExpired))))
         XCTAssertEqual(actions.requests, ["fetch -"])
     }
+
+    func testTokensBeforeAResyncAreExpectedAgain() {
+        var events: [SyncEvent] = []
+        machine.run(.signal(.changes(in: nil)))
+        for _ in 0..<5 {
+            events += machine.answerFetch(token: "1", moreComing: true).events
+            machine.run(.calls(.resync(machine.newCall())))
+        }
+        XCTAssertFalse(events.contains { if case .failed = $0 { true } else { false } })
+        XCTAssertNotNil(machine.fetchRequest)
+    }
+
+    func testALastPageThatRepeatsTheTokenEndsTheListing() {
+        machine.know("A", 1)
+        machine.run(.calls(.resync(machine.newCall())))
+        machine.answerFetch([.init("A", 1)], token: "n", moreComing: true)
+        machine.answerFetch(token: "n")
+        XCTAssertFalse(machine.state.onlyZone.isListing)
+    }
 }

@@ -96,4 +96,14 @@ final class MachineTooNewEndTests: MachineTooNewTestCase {
         let actions = machine.answerFetch([], token: "empty")
         XCTAssertTrue(actions.delivered.contains(item(deleted: "A")))
     }
+
+    func testASyncWaitsForAnEditThatItsFetchHasUnparked() {
+        fetchNewer()
+        machine.upload("A", 5)
+        machine.run(.calls(.sync(machine.newCall(), [.fetch, .send])))
+        let actions = machine.answerFetch([.init("A", 3, hash: 1)], token: "3")
+        XCTAssertEqual(actions.requests, ["send A=5@t3"])
+        XCTAssertEqual(actions.answers, [])
+        XCTAssertEqual(saveAll(from: 10).answers.count, 1)
+    }
 }

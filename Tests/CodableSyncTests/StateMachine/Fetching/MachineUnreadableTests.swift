@@ -69,4 +69,27 @@ final class MachineUnreadableTests: MachineTestCase {
         find(nil)
         XCTAssertEqual(machine.conflicts.map(\.server), [nil])
     }
+
+    func testARecordThatIsGoneDelaysNoCreation() {
+        machine.upload("A", 5)
+        machine.failSend(CloudError(.networkFailure))
+        machine.fetch([], token: "1")
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "2")
+        let request = machine.lookUpRequest?.id ?? 0
+        machine.run(.response(request, .success(.records([LookedUp(name: "A", result: .success(nil))]))))
+        XCTAssertNil(machine.timers[.itemRetry])
+        XCTAssertEqual(machine.state["A"]?.mustLookUp, false)
+    }
+
+    /// The look-up was refused, not answered.
+    func testACopyWhoseLookUpHasParkedTheEditIsLookedUpAgain() {
+        decodeFailed()
+        machine.upload("A", 5)
+        let refused = LookedUp(name: "A", result: .failure(CloudError(.permissionFailure)))
+        machine.run(.response(machine.lookUpRequest?.id ?? 0, .success(.records([refused]))))
+        XCTAssertNotNil(machine.state["A"]?.pending?.parked)
+        machine.run(.calls(.retry(machine.newCall(), names: ["A"])))
+        XCTAssertEqual(machine.answerSend { _ in .copyUnreadable("damaged") }.requests, ["lookUp A"])
+    }
 }

@@ -87,4 +87,80 @@ final class LostWriteTests: XCTestCase {
         state.apply(.queued(name: "A", edit(2, base: state["A"]?.known?.handle)))
         XCTAssertEqual(state["A"]?.isOwnDeletion, false)
     }
+
+    /// The server may have no such version any more.
+    func testAnUploadBehindAnUnansweredDeletionIsBehindAnUnansweredRequest() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", deletion))
+        state.apply(.sendBegan([SendItem(name: "A", handle: nil)]))
+        state.apply(.queued(name: "A", edit(2, base: 1)))
+        XCTAssertEqual(state.candidates { _ in false }.map(\.item.isBehindUnanswered), [true])
+    }
+
+    /// It is the version that the deletion removes.
+    func testAnEqualVersionUnderAnUnansweredDeletionDoesNotConfirmTheEdit() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", deletion))
+        state.apply(.sendBegan([SendItem(name: "A", handle: nil)]))
+        state.apply(.queued(name: "A", edit(2, base: 1)))
+        state.apply(.fetched(name: "A", KnownVersion(3)))
+        state.apply(.resolved(name: "A", client: 2, server: 3, .confirmed(2)))
+        XCTAssertEqual(state["A"]?.pending?.handle, 2)
+        XCTAssertEqual(state["A"]?.pending?.base, 3)
+    }
+
+    /// An equal record that another device creates later is not this device's save.
+    func testADeletionByAnotherDeviceForgetsWhatWasSent() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", edit(2, base: 1)))
+        state.apply(.sendBegan([SendItem(name: "A", handle: 2)]))
+        state.apply(.fetchedDeletion(name: "A"))
+        XCTAssertEqual(state["A"]?.sent, [])
+    }
+
+    /// Reads show the saved edit rather than what it was made on.
+    func testASaveUnderANewerVersionThatIsTooNewIsKept() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", edit(2, base: 1)))
+        state.apply(.sendBegan([SendItem(name: "A", handle: 2)]))
+        state.apply(.fetched(name: "A", KnownVersion(5, schema: 2)))
+        state.apply(.saved(name: "A", sent: 2, KnownVersion(4)))
+        XCTAssertEqual(state.shownHandle(of: "A"), 4)
+    }
+
+    func testAnEditIsNoMergeOnceTheMergeBelowItIsSaved() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", edit(2, base: 1)))
+        state.apply(.fetched(name: "A", KnownVersion(3)))
+        state.apply(.resolved(name: "A", client: 2, server: 3, .merged(4, size: 1, edited: nil)))
+        state.apply(.sendBegan([SendItem(name: "A", handle: 4)]))
+        let on = state.editBasis(of: "A").on
+        XCTAssertTrue(on.isMerged)
+        state.apply(.edited(name: "A", LocalChange(kind: .save(5, size: 1), edited: nil, on: on)))
+        state.apply(.saved(name: "A", sent: 4, KnownVersion(6)))
+        XCTAssertEqual(state["A"]?.pending?.on.isMerged, false)
+    }
+
+    /// It is shown with the fields of the version below it.
+    func testAnEarlierEditHasTheVersionOfTheOneThatReplacedItBelow() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", edit(2, base: 1)))
+        state.apply(.queued(name: "A", edit(3, base: 1)))
+        XCTAssertEqual(state["A"]?.versionBelow(2), 1)
+    }
+
+    /// The first of the earlier ones without a base counts as the creation of the record.
+    func testAnEditOnAnotherBaseIsNoEarlierOne() {
+        var state = SyncState()
+        state.apply(.fetched(name: "A", KnownVersion(1)))
+        state.apply(.queued(name: "A", edit(2, base: 1)))
+        state.apply(.queued(name: "A", edit(3)))
+        XCTAssertEqual(state["A"]?.pending?.earlier, [])
+    }
 }

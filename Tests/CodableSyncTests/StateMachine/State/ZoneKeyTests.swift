@@ -124,4 +124,15 @@ final class ZoneKeyTests: XCTestCase {
         }
         XCTAssertEqual(state.numberForNewZone(), ZoneNumber(6), "nobody knows whose two numbers are")
     }
+
+    /// A cloud that was restored to a time before all of them lacks the first one.
+    func testTheFirstUnfetchedSaveIsRememberedAmongMany() {
+        var zone = ZoneState()
+        for number in 0..<100 {
+            zone.beginSaving()
+            zone.noteSaved(as: "t\(number)")
+        }
+        XCTAssertEqual(zone.unfetched.first, "t0")
+        XCTAssertEqual(zone.unfetched.last, "t99")
+    }
 }

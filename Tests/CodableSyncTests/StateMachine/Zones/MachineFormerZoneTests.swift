@@ -308,4 +308,43 @@ final class MachineFormerZoneTests: MachineTestCase {
         tell(nil)
         XCTAssertEqual(machine.state["A"]?.lastKnown?.changeTag, "t1")
     }
+
+    /// Only a listing shows which records a zone lacks.
+    func testAMissingRecordIsNoLostZoneAlthoughThePositionIsLate() {
+        var state = machine.state
+        state.changeZone(.first) { $0.isPositionLate = true }
+        machine = MachineHarness(state: state)
+        machine.hasFeed = true
+        machine.goOnline()
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "11")
+        let found = [LookedUp(name: "A", result: .success(nil))]
+        machine.run(.response(machine.lookUpRequest?.id ?? 0, .success(.records(found))))
+        tell(nil)
+        XCTAssertEqual(machine.state["B"]?.known?.changeTag, "t2")
+    }
+
+    /// A tag is the only sign that a listing has the same version.
+    func testAVersionWithoutATagIsOfTheFormerZone() {
+        let version = KnownVersion(changeTag: "", handle: 3, hash: 3, modified: nil)
+        let records = [FetchedRecord("A", 1), FetchedRecord("B", 2), .init(name: "C", version: version)]
+        machine.fetch([records[2]], token: "10")
+        expire()
+        machine.answerFetch(records, token: "n")
+        tell(.deleted)
+        XCTAssertNil(machine.state["C"]?.lost, "another device has deleted it with the zone")
+    }
+
+    /// The version that was deleted may be the base of an edit.
+    func testAVersionOfARecordWhoseDeletionIsYetToBeToldMayBeOfAnotherZone() {
+        machine.run(.delivery(.streamRequested(1)))
+        machine.run(.delivery(.streamRequested(1)))
+        machine.fetch([.init("C", 3)], token: "10")
+        machine.fetch(deletions: ["A"], token: "11")
+        machine.run(.signal(.changes(in: nil)))
+        machine.answerFetch(failed: ["A"], token: "12")
+        let found = [LookedUp(name: "A", result: .success(KnownVersion(5)))]
+        let response = SyncInput.response(machine.lookUpRequest?.id ?? 0, .success(.records(found)))
+        XCTAssertEqual(machine.run(response).requests, ["readDatabaseChanges"])
+    }
 }

@@ -231,4 +231,19 @@ final class MachineLostVersionTests: MachineTestCase {
             .response(request, .success(.databaseChanges(ZoneFate(reason: reason, token: .init("d")))))
         )
     }
+
+    /// The newer app may have written the same fields.
+    func testALostVersionIsParkedUnderAnEqualOneThatIsTooNew() {
+        loseZone()
+        machine.answerFetch([.init("A", 10, hash: 1, schema: 2)], token: "n")
+        XCTAssertEqual(machine.state["A"]?.pending?.parked?.kind, .serverValueUndecodable)
+    }
+
+    func testARetriedDeletionDoesNotUploadTheLostVersionAgain() {
+        machine.delete("A")
+        machine.answerSend { _ in .failed(CloudError(.permissionFailure)) }
+        loseZone()
+        machine.run(.calls(.retry(machine.newCall(), names: ["A"])))
+        XCTAssertEqual(machine.answerFetch(token: "n").requests, ["send A=delete@- B=2@-"])
+    }
 }

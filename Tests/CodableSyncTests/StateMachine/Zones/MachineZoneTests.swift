@@ -201,4 +201,32 @@ final class MachineZoneTests: MachineTestCase {
             .response(request, .success(.databaseChanges(ZoneFate(reason: reason, token: .init("d")))))
         )
     }
+
+    /// A call that only sends waits for no fetch, which would extend what it waits for.
+    func testACallThatSendsWaitsForWhatIsUploadedAgain() {
+        machine = .synced { $0.maximumItems = 1 }
+        machine.know("A", 1)
+        machine.upload("B", 2)
+        machine.run(.calls(.sync(machine.newCall(), .send)))
+        machine.failSend(CloudError(.zoneNotFound))
+        machine.run(.response(machine.setupRequest ?? 0, .failure(CloudError(.badDatabase))))
+        machine.finishSetup()
+        machine.answerFetch(token: "n")
+        XCTAssertEqual(saveAll(from: 10).answers, [])
+        XCTAssertEqual(saveAll(from: 11).answers.count, 1)
+    }
+
+    /// The app does not know the merged model, which is the first of its next zone.
+    func testAModelThatAConflictHasMadeIsStillToldIfItsZoneIsDeleted() {
+        var state = SyncState()
+        let edit = LocalChange(kind: .save(2, size: 1), edited: nil, base: 1)
+        let entries: [StateChange] = [
+            .followed, .fetched(name: "A", KnownVersion(1)), .held([], accepted: 1),
+            .queued(name: "A", edit), .fetched(name: "A", KnownVersion(3)),
+            .resolved(name: "A", client: 2, server: 3, .merged(4, size: 1, edited: nil)),
+            .zoneLost(.deleted),
+        ]
+        for entry in entries { state.apply(entry) }
+        XCTAssertEqual(state.undelivered("A"), .updated(4))
+    }
 }
