@@ -57,12 +57,15 @@ extension SyncState {
     package mutating func confirmDeletion(of key: RecordKey) {
         promise()
         change(key) { record in
+            // A model made by a conflict since then, which the app does not know yet.
+            let isStillNews = record.isPendingNews
             record.endTooNew()
             record.server.forgetKnown()
+            record.server.endDeletion()
             record.carried = CarriedTags()
             record.sent = []
             record.isDeletionSent = false
-            record.tellNothing()
+            if !isStillNews { record.news = nil }
             if record.pending?.isDeletion == true {
                 record.pending = nil
             } else {

@@ -111,6 +111,22 @@ final class LostWriteTests: XCTestCase {
         XCTAssertEqual(state["A"]?.pending?.base, 3)
     }
 
+    /// The app has never seen the merged model.
+    func testAnUnansweredDeletionThatArrivesDoesNotHideAMerge() {
+        var state = SyncState()
+        let changes: [StateChange] = [
+            .followed, .fetched(name: "A", KnownVersion(1)), .held([], accepted: 1),
+            .queued(name: "A", deletion), .sendBegan([SendItem(name: "A", handle: nil)]),
+            .queued(name: "A", edit(2, base: 1)), .fetched(name: "A", KnownVersion(3)),
+            .resolved(name: "A", client: 2, server: 3, .merged(4, size: 1, edited: nil)),
+        ]
+        for change in changes { state.apply(change) }
+        XCTAssertEqual(state.undelivered("A"), .updated(4))
+        state.apply(.fetchedDeletion(name: "A"))
+        XCTAssertEqual(state.undelivered("A"), .updated(4))
+        XCTAssertNil(state["A"]?.pending?.base)
+    }
+
     /// An equal record that another device creates later is not this device's save.
     func testADeletionByAnotherDeviceForgetsWhatWasSent() {
         var state = SyncState()
