@@ -121,6 +121,8 @@ class AccountScenarios: AccountScenario {
         var statuses = phone.engine.accountStatus.makeAsyncIterator()
         let first = await statuses.next()
         XCTAssertEqual(first, .available)
+        // A request in flight is refused without a user before the look-up says why.
+        await phone.engine.container.waitUntilIdle()
         for status in [
             AccountStatus.restricted, .temporarilyUnavailable, .couldNotDetermine, .noAccount, .available,
         ] {
