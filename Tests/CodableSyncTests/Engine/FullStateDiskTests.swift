@@ -110,14 +110,7 @@ final class FullStateDiskTests: EngineScenario {
     /// Until the feed rules out another zone, a page's contents are in memory only.
     func testAPageThatIsHeldWhileTheDiskIsFullKeepsItsContents() async throws {
         let (phone, disk) = try makeFragileDevice(Note.self)
-        try await serverSave(Note("a", "Tea"))
-        try await phone.engine.sync()
-        try await serverSave(Note("a", "Coffee"))
-        try await phone.engine.resync()
-        let gate = Gate()
-        phone.database.plan(.databaseChanges, .holdAfter(gate))
-        let sync = phone.beginSync()
-        await gate.reached()
+        let (gate, sync) = try await holdPage(of: phone)
         disk.leaveRoom(for: 0)
         gate.open()
         let result = await sync.result
@@ -130,14 +123,7 @@ final class FullStateDiskTests: EngineScenario {
 
     func testAPageThatIsHeldWhileACallIsRefusedKeepsItsContents() async throws {
         let (phone, disk) = try makeFragileDevice(Note.self)
-        try await serverSave(Note("a", "Tea"))
-        try await phone.engine.sync()
-        try await serverSave(Note("a", "Coffee"))
-        try await phone.engine.resync()
-        let gate = Gate()
-        phone.database.plan(.databaseChanges, .holdAfter(gate))
-        let sync = phone.beginSync()
-        await gate.reached()
+        let (gate, sync) = try await holdPage(of: phone)
         disk.leaveRoom(for: 0)
         do {
             try await phone.engine.upload(Note("b"))
@@ -148,5 +134,20 @@ final class FullStateDiskTests: EngineScenario {
         _ = try await sync.value
         let model = try await phone.engine.model(named: "a")
         XCTAssertEqual(model?.title, "Coffee")
+    }
+
+    /// Has a page held whose contents no file has; the gate releases the feed.
+    private func holdPage(
+        of phone: Device<Note>
+    ) async throws -> (gate: Gate, sync: Task<SyncSummary, any Error>) {
+        try await serverSave(Note("a", "Tea"))
+        try await phone.engine.sync()
+        try await serverSave(Note("a", "Coffee"))
+        try await phone.engine.resync()
+        let gate = Gate()
+        phone.database.plan(.databaseChanges, .holdAfter(gate))
+        let sync = phone.beginSync()
+        await gate.reached()
+        return (gate, sync)
     }
 }
