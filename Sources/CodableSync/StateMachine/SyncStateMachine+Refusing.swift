@@ -136,8 +136,7 @@ extension SyncStateMachine {
             wantFetch()
         case .sending: sending.inFlight = InFlight()
         case .resolving:
-            // The same conflicts are resolved again, and the repetition does not count.
-            for key in resolving.sortedKeys { deferred.forgetConflicts(of: key) }
+            // The same conflicts are resolved again; the machine is that of before, so the repetition does not count.
             resolving = RecordTable()
         case .account, .zone, .subscription, .lookingUp: break
         }
