@@ -76,7 +76,9 @@ extension SyncCore {
 
     private func emit(_ report: Report, _ events: StoredContents) {
         switch report {
-        case .event(let event): emit(event)
+        case .event(let event):
+            emit(event)
+            if case .accountChanged = event { noteToldSwitch() }
         case .contentsEvent(let event): emit(event, events)
         case .status(let status):
             guard status != currentStatus else { break }

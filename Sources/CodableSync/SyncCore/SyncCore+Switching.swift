@@ -77,16 +77,13 @@ extension SyncCore {
     func reportSwitch() {
         guard let untold = machine?.state.summary.untoldSwitch else { return }
         process(.account(.switched(from: untold.from)))
-        let session = session
-        resources.run { [weak self] in await self?.forgetSwitch(of: session) }
     }
 
-    /// Stores that the app is notified.
+    /// Stores that the app was notified of a switch.
     ///
     /// If that fails, it is notified again after the next opening.
-    private func forgetSwitch(of session: Int) async {
-        await wait { $0.isStored || $0.machine == nil }
-        if machine != nil, session == self.session { process(.account(.switchTold)) }
+    func noteToldSwitch() {
+        if machine?.state.summary.untoldSwitch != nil { process(.account(.switchTold)) }
     }
 
     /// Waits until the former user's calls are stored, together with everything that follows from them, and

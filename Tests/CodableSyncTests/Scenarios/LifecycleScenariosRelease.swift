@@ -20,7 +20,9 @@ class LifecycleScenariosRelease: EngineScenario {
                 $0.zoneName = zone
                 $0.fileSystem = files
             }
-            let configuration = try XCTUnwrap(phone).configuration
+            var configuration = try XCTUnwrap(phone).configuration
+            // The next engine sends nothing before its pending changes are read.
+            configuration.automaticallySyncs = false
             let database = try XCTUnwrap(phone).database
             weak let engine = phone?.engine.core
             weak let resources = phone?.engine.core.resources
