@@ -112,7 +112,8 @@ extension Device {
         // An element that the loop still has is told, but not accepted: a loop that ends now would get it again.
         await engine.reach("the changes are taken", file: file, line: line) {
             $0.undeliveredCount <= count && $0.machine?.state.summary.isFollowed == true
-                && $0.machine?.delivering.streams.contains { $0.kind == .changes && $0.stage == .holding } == false
+                && $0.machine?.delivering.streams.contains { $0.kind == .changes && $0.stage == .holding }
+                    == false
         }
         loop.cancel()
         await loop.value

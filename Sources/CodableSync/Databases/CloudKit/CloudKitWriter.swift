@@ -2,7 +2,7 @@
     import CloudKit
     import CoreLocation
     import Foundation
-    @_spi(Reasons) import RecordCoding
+    import RecordCoding
 
     /// Converts values for CloudKit.
     ///
@@ -145,14 +145,6 @@
         private func asset(_ asset: RecordAsset) throws(CloudError) -> CKAsset {
             guard let file = asset.fileURL, file.isFileURL else { throw CloudError(.assetFileNotFound) }
             return CKAsset(fileURL: file)
-        }
-    }
-
-    extension CloudError {
-        /// Converts an error about an invalid name or value.
-        fileprivate init(refusing error: RecordCodingError) {
-            let isSize = if case .tooLarge = error { true } else { false }
-            self.init(isSize ? .limitExceeded : .invalidArguments, message: String(describing: error))
         }
     }
 

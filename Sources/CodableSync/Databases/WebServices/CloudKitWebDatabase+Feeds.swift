@@ -1,0 +1,51 @@
+package import RecordCoding
+
+extension CloudKitWebDatabase {
+    /// Fetches a page of the database's changes.
+    package func databaseChanges(
+        since changeToken: ChangeToken?,
+        resultsLimit: Int?
+    ) async throws -> DatabaseChanges {
+        let token = try changeToken.map(text)
+        let body = try WebRequestBody.databaseChanges(since: token, resultsLimit: resultsLimit)
+        let answer = try await connection.answer(to: WebRequest("changes/database", body))
+        if token != nil, let json = answer.json, CloudError.isTokenExpired(json) {
+            throw CloudError(.changeTokenExpired)
+        }
+        return try WebResponse.databaseChanges(answer.success(), hadToken: token != nil)
+    }
+
+    /// Fetches a page of a zone's changes; one that is too large is requested again with half as many records.
+    package func recordZoneChanges(
+        inZoneWith zoneID: ZoneID,
+        since changeToken: ChangeToken?,
+        desiredKeys: [String]?,
+        resultsLimit: Int?
+    ) async throws -> ZoneChanges {
+        let token = try changeToken.map(text)
+        var limit = resultsLimit
+        while true {
+            let body = try WebRequestBody.zoneChanges(
+                in: zoneID,
+                since: token,
+                desiredKeys: desiredKeys,
+                resultsLimit: limit
+            )
+            do throws(CloudError) {
+                let json = try await send("changes/zone", body)
+                return try WebResponse.zoneChanges(json, WebReader(zoneID: zoneID), hadToken: token != nil)
+            } catch {
+                let size = min(limit ?? limits.maximumPageSize, limits.maximumPageSize)
+                guard error.code == .limitExceeded, size > 1 else { throw error }
+                limit = size / 2
+            }
+        }
+    }
+
+    /// - Throws: `changeTokenExpired` for a token that is not the services', or for which they would answer that
+    ///   nothing has changed.
+    private func text(_ token: ChangeToken) throws(CloudError) -> String {
+        guard let text = token.web, !text.isEmpty else { throw CloudError(.changeTokenExpired) }
+        return text
+    }
+}

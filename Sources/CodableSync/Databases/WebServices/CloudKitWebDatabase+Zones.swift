@@ -1,0 +1,61 @@
+package import RecordCoding
+
+extension CloudKitWebDatabase {
+    package func modifyRecordZones(
+        saving zonesToSave: [RecordZone],
+        deleting zoneIDsToDelete: [ZoneID]
+    ) async throws -> ModifyZonesResult {
+        var result = ModifyZonesResult()
+        let saves = zonesToSave.map(\.zoneID).filter { zoneID in
+            Self.isAllowed(zoneID) { result.saveResults[zoneID] = .failure($0) }
+        }
+        let deletions = zoneIDsToDelete.filter { zoneID in
+            Self.isAllowed(zoneID) { result.deleteResults[zoneID] = $0 }
+        }
+        if saves.isEmpty, deletions.isEmpty { return result }
+        let body = try WebRequestBody.modifyZones(saving: saves, deleting: deletions)
+        let zones = try WebResponse.zones(await send("zones/modify", body, isChange: true))
+        for zoneID in saves {
+            let found = zones.first { $0.zoneID.isSameZone(as: zoneID) && !$0.isDeleted }
+            result.saveResults[zoneID] =
+                switch found {
+                case nil: .failure(.malformed("zones"))
+                case (_, let error?, _)?: .failure(error)
+                case (_, nil, _)?: .success(RecordZone(zoneID: zoneID))
+                }
+        }
+        for zoneID in deletions {
+            let found = zones.first { $0.zoneID.isSameZone(as: zoneID) }
+            result.deleteResults[zoneID] = .some(found.map(\.error) ?? .malformed("zones"))
+        }
+        return result
+    }
+
+    package func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
+        var results: [ZoneID: Result<RecordZone, CloudError>] = [:]
+        let asked = ids.filter { zoneID in Self.isAllowed(zoneID) { results[zoneID] = .failure($0) } }
+        if asked.isEmpty { return results }
+        let zones = try WebResponse.zones(await send("zones/lookup", WebRequestBody.lookUpZones(asked)))
+        for zoneID in asked {
+            let found = zones.first { $0.zoneID.isSameZone(as: zoneID) }
+            results[zoneID] =
+                switch found {
+                case nil: .failure(.malformed("zones"))
+                case (_, let error?, _)?: .failure(error)
+                case (_, nil, true)?: .failure(CloudError(.zoneNotFound))
+                case (_, nil, false)?: .success(RecordZone(zoneID: zoneID))
+                }
+        }
+        return results
+    }
+
+    private static func isAllowed(_ zoneID: ZoneID, refuse: (CloudError) -> Void) -> Bool {
+        do throws(RecordCodingError) {
+            try RecordLimits.check(zoneID)
+            return true
+        } catch {
+            refuse(CloudError(refusing: error))
+            return false
+        }
+    }
+}

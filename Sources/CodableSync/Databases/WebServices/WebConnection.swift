@@ -1,0 +1,59 @@
+import RecordCoding
+
+/// Sends the requests of one user's database to CloudKit Web Services, one at a time.
+package protocol WebConnection: Sendable {
+    /// What the requests go to: host, container and environment.
+    var identifier: String { get throws }
+
+    /// Sends a request.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: The answer, whatever its status.
+    /// - Throws: `serverResponseLost` if the server may have carried out a request that changes something;
+    ///   otherwise an error of the network or of the account.
+    func answer(to request: WebRequest) async throws(CloudError) -> WebAnswer
+}
+
+/// A request of a database.
+package struct WebRequest: Equatable, Sendable {
+    /// The operation, such as `records/modify`.
+    package var operation: String
+    /// A JSON object.
+    package var body: [UInt8]
+    /// Whether it changes something, so that it must not be sent twice.
+    package var isChange: Bool
+
+    package init(_ operation: String, _ body: [UInt8], isChange: Bool = false) {
+        self.operation = operation
+        self.body = body
+        self.isChange = isChange
+    }
+}
+
+/// What the services answer to a request.
+package struct WebAnswer: Equatable, Sendable {
+    /// The HTTP status.
+    package var status: Int
+    /// The body; `nil` if it is no JSON.
+    package var json: WebJSON?
+    /// The wait that the header `Retry-After` asks for.
+    package var retryAfter: Duration?
+
+    package init(status: Int, json: WebJSON?, retryAfter: Duration? = nil) {
+        self.status = status
+        self.json = json
+        self.retryAfter = retryAfter
+    }
+
+    /// The body of a request that was carried out.
+    ///
+    /// - Throws: The error of the request as a whole; `serverResponseLost` for a body that is no JSON, since the
+    ///   server said that it has done what was asked.
+    func success() throws(CloudError) -> WebJSON {
+        guard status == 200 else { throw CloudError(web: json, status: status, retryAfter: retryAfter) }
+        guard let json else {
+            throw CloudError(.serverResponseLost, message: "The server's answer is not JSON.")
+        }
+        return json
+    }
+}
