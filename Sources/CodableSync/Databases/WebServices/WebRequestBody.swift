@@ -15,6 +15,7 @@ enum WebRequestBody {
     ///     it replaces whatever there is.
     ///   - atomically: Whether all fail if one does; nothing is said of it for the default zone, where the services
     ///     refuse it.
+    /// - Returns: The body.
     /// - Throws: `invalidArguments` for values that the services can't store.
     static func modifyRecords(
         saving records: [Record],
