@@ -23,6 +23,8 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
 
     /// What the cloud had before and after saves whose answers the engine never got.
     private(set) var unansweredSaves: [(before: [String: Record], after: [String: Record])] = []
+    /// The same for the last save whose answer the engine got.
+    private var lastSave: (before: [String: Record], after: [String: Record])?
     /// Returns the cloud's records by name.
     private let records: () -> [String: Record]
 
@@ -36,6 +38,12 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
 
     /// The number of held requests and answers.
     var waitingCount: Int { onTheWay.count }
+
+    /// Counts the last answer as lost, since the engine ended before it had stored what the answer says.
+    func loseLastAnswer() {
+        if let lastSave { unansweredSaves.append(lastSave) }
+        lastSave = nil
+    }
 
     /// Releases a held request or answer.
     func release(_ index: Int, _ fate: Fate) -> FakeOperation {
@@ -78,6 +86,7 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         try await travel(operation)
         // An engine that has given up, or has lost power, does not receive the answer.
         isReceived = !Task.isCancelled && !isOff
+        if operation == .modifyRecords, isReceived { lastSave = (before, after) }
         return answer
     }
 

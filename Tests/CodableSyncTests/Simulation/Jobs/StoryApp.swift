@@ -28,6 +28,8 @@
         /// The first user of this device's state, while the app has not been told of any.
         let firstUser = Locked<String?>(nil)
         private let broken = Locked<[String]>([])
+        /// Whether the current engine holds a response, which ends with it.
+        private let holdsResponse = Locked(false)
         private var loop: Task<Void, Never>?
         var liveLoop: Task<Void, Never>?
         /// What the elements of `liveChanges` give, for every app with a loop over them.
@@ -72,12 +74,13 @@
             configuration.pollInterval = nil
             configuration.fetchPageSize = [nil, 1, 2].randomElement(using: &random) ?? nil
             configuration.compactionSize = Bool.random(using: &random) ? 4096 : 4 << 20
-            let (events, broken, firstUser) = (events, broken, firstUser)
+            let (events, broken, firstUser, holds) = (events, broken, firstUser, holdsResponse)
             configuration.logHandler = { event in events.withLock { $0.append(event) } }
             configuration.inspector = { machine in
                 let found = machine.brokenInvariants() + machine.forgottenLookUps
                 if !found.isEmpty { broken.withLock { $0 += found } }
                 firstUser.note(machine.userRecordName, told: events)
+                holds.withLock { $0 = machine.holdsResponse }
             }
             self.configuration = configuration
             engine = SyncEngine(database: connection, configuration: configuration)
@@ -219,6 +222,8 @@
             files.powerOffNow()
             connection.isOff = true
             files = files.crashed(keeping: .random(seed: UInt64(story.chance(1 << 30))))
+            // What the last answer said may not be flushed.
+            connection.loseLastAnswer()
             beginAnew()
         }
 
@@ -228,7 +233,9 @@
                 app.say("restarts")
                 let life = app.life
                 try await engine.close()
-                if life == app.life { app.beginAnew() }
+                guard life == app.life else { return }
+                if app.holdsResponse.withLock({ $0 }) { app.connection.loseLastAnswer() }
+                app.beginAnew()
             }
         }
 
