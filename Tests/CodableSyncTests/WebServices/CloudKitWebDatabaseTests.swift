@@ -58,9 +58,20 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
 
     /// Uncertain: the form of an atomic failure.
     func testAnAtomicFailureFindsTheGuiltyInEachForm() async throws {
-        for form in [
-            #"{"serverErrorCode":"ATOMIC_ERROR","records":[{"recordName":"stale","serverErrorCode":"CONFLICT"}]}"#,
-            #"{"serverErrorCode":"ATOMIC_ERROR","reason":"failed as a unit"}"#,
+        for (status, form) in [
+            (
+                400,
+                #"{"serverErrorCode":"ATOMIC_ERROR","records":[{"recordName":"stale","serverErrorCode":"CONFLICT"},"#
+                    + #"{"recordName":"new","recordType":"Note","recordChangeTag":"k","fields":{}}]}"#
+            ),
+            (400, #"{"serverErrorCode":"ATOMIC_ERROR","reason":"failed as a unit"}"#),
+            (400, #"{"serverErrorCode":"ATOMIC_ERROR","records":[]}"#),
+            (
+                200,
+                #"{"records":[{"recordName":"stale","serverErrorCode":"ATOMIC_ERROR"},"#
+                    + #"{"recordName":"known","serverErrorCode":"ATOMIC_ERROR"},"#
+                    + #"{"recordName":"new","serverErrorCode":"ATOMIC_ERROR"}]}"#
+            ),
         ] {
             let database = try await makeDatabaseWithZones()
             let first = try await save(record("stale", ["n": 1]), to: database)
@@ -68,7 +79,7 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
             let known = try await save(record("known", ["n": 1]), to: database)
             let body = try json(form)
             services.answer { request throws(CloudError) in
-                request.operation == "records/modify" ? WebAnswer(status: 400, json: body) : nil
+                request.operation == "records/modify" ? WebAnswer(status: status, json: body) : nil
             }
             let result = try await save(
                 [
@@ -80,7 +91,41 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
             XCTAssertEqual(result.saveResults[id("stale")]?.code, .serverRecordChanged, form)
             XCTAssertEqual(result.saveResults[id("stale")]?.error?.serverRecord, server, form)
             XCTAssertEqual(result.saveResults[id("known")]?.code, .batchRequestFailed, form)
-            XCTAssertEqual(result.saveResults[id("new")]?.code, .batchRequestFailed, form)
+            XCTAssertEqual(
+                result.saveResults[id("new")]?.code,
+                .batchRequestFailed,
+                "nothing is saved: \(form)"
+            )
+        }
+    }
+
+    /// The engine sends fewer of them then.
+    func testAnAtomicFailureWhoseGuiltyRecordIsNotFoundFailsTheRequest() async throws {
+        let database = try await makeDatabaseWithZones()
+        let body = try json(#"{"serverErrorCode":"ATOMIC_ERROR"}"#)
+        for error in [nil, CloudError(.networkFailure)] {
+            services.answer { request throws(CloudError) in
+                if request.operation == "records/modify" { return WebAnswer(status: 400, json: body) }
+                if let error { throw error }
+                return nil
+            }
+            let code = await code {
+                _ = try await self.save([self.record("a"), self.record("b")], in: database)
+            }
+            XCTAssertEqual(code, error?.code ?? .unknown("ATOMIC_ERROR"))
+        }
+    }
+
+    /// A refusal of the whole request names no record, so none is known to be gone.
+    func testANotFoundOfTheWholeRequestConfirmsNoDeletion() async throws {
+        let database = try await makeDatabaseWithZones()
+        let body = try json(#"{"serverErrorCode":"NOT_FOUND"}"#)
+        for status in [404, 200] {
+            services.answer { _ throws(CloudError) in WebAnswer(status: status, json: body) }
+            let deleting = await code { _ = try await self.delete(self.id("a"), from: database) }
+            XCTAssertEqual(deleting, .unknown("NOT_FOUND"), "\(status)")
+            let lookingUp = await code { _ = try await self.lookUp(self.id("a"), in: database) }
+            XCTAssertEqual(lookingUp, .unknown("NOT_FOUND"), "\(status)")
         }
     }
 
@@ -138,6 +183,26 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
         XCTAssertEqual(never, .limitExceeded, "a single record is too large")
     }
 
+    /// The services may say it of the whole request.
+    func testATokenThatTheRequestIsRefusedForIsExpired() async throws {
+        let database = try await makeDatabaseWithZones()
+        let token = ChangeToken(web: "z-1")
+        for (status, text) in [
+            (400, #"{"serverErrorCode":"BAD_REQUEST","reason":"Unknown sync continuation type"}"#),
+            (200, #"{"serverErrorCode":"CHANGE_TOKEN_EXPIRED"}"#),
+        ] {
+            let body = try json(text)
+            services.answer { _ throws(CloudError) in WebAnswer(status: status, json: body) }
+            let zone = await code { _ = try await self.changes(in: database, since: token) }
+            XCTAssertEqual(zone, .changeTokenExpired, text)
+            let feed = await code { _ = try await database.databaseChanges(since: token, resultsLimit: nil) }
+            XCTAssertEqual(feed, .changeTokenExpired, text)
+            if status == 200 { continue }
+            let first = await code { _ = try await self.changes(in: database) }
+            XCTAssertEqual(first, .invalidArguments, "no token was sent")
+        }
+    }
+
     func testATokenOfAnotherDatabaseIsExpired() async throws {
         let database = try await makeDatabaseWithZones()
         for data in [Data(), Data([0xFF, 0xFE])] {
@@ -173,22 +238,56 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
                 "\(String(describing: body))"
             )
         }
-        services.answer(instead: nil)
-        let stored = try await changes(in: database)
-        XCTAssertEqual(stored.modifications, [:])
     }
 
+    /// A sign-out may remove a user's records, so only the service itself can say that there is no user.
     func testTheAccountsStatusFollowsTheAnswer() async throws {
         let database = try await makeDatabase()
         for (status, code, expected) in [
             (421, "AUTHENTICATION_REQUIRED", AccountStatus.noAccount),
             (401, "AUTHENTICATION_FAILED", .noAccount),
-            (403, "ACCESS_DENIED", .restricted), (503, "TRY_AGAIN_LATER", .couldNotDetermine),
+            (403, "ACCESS_DENIED", .restricted), (401, nil, .temporarilyUnavailable),
         ] {
-            let body = try json(#"{"serverErrorCode":"\#(code)"}"#)
+            let body = try code.map { try json(#"{"serverErrorCode":"\#($0)"}"#) }
             services.answer { _ throws(CloudError) in WebAnswer(status: status, json: body) }
             let found = try await database.accountStatus()
-            XCTAssertEqual(found, expected, code)
+            XCTAssertEqual(found, expected, "\(status)")
         }
+        for (status, expected) in [(503, CloudError.Code.serviceUnavailable), (421, .networkFailure)] {
+            services.answer { _ throws(CloudError) in
+                WebAnswer(status: status, json: nil, retryAfter: .seconds(7))
+            }
+            do {
+                let found = try await database.accountStatus()
+                XCTFail("\(found)")
+            } catch let error as CloudError {
+                XCTAssertEqual(error.code, expected)
+                XCTAssertEqual(error.retryAfter, .seconds(7))
+            }
+        }
+    }
+
+    func testADeletedZoneIsSaidToBeDeleted() async throws {
+        let database = try await makeDatabaseWithZones()
+        let body = try json(#"{"zones":[{"zoneID":{"zoneName":"Contract"},"syncToken":"z"}]}"#)
+        services.answer { _ throws(CloudError) in WebAnswer(status: 200, json: body) }
+        let result = try await database.modifyRecordZones(saving: [], deleting: [zoneID])
+        XCTAssertEqual(result.deleteResults[zoneID]??.code, .serverResponseLost)
+    }
+
+    func testASubscriptionThatAnotherDeviceCreatedIsThere() async throws {
+        let database = try await makeDatabaseWithZones()
+        let subscription = CloudSubscription(subscriptionID: "notes", kind: .zone(zoneID))
+        let body = try json(#"{"subscriptions":[{"subscriptionID":"notes","serverErrorCode":"EXISTS"}]}"#)
+        services.answer { request throws(CloudError) in
+            request.operation == "subscriptions/modify" ? WebAnswer(status: 200, json: body) : nil
+        }
+        let made = try await database.modifySubscriptions(saving: [subscription], deleting: [])
+        XCTAssertEqual(try made.saveResults["notes"]?.get(), subscription)
+        services.answer(instead: nil)
+        _ = try await database.modifyRecordZones(saving: [], deleting: [zoneID, otherZoneID])
+        let empty = CloudSubscription(subscriptionID: "all", kind: .database)
+        let none = try await database.modifySubscriptions(saving: [empty], deleting: [])
+        XCTAssertEqual(none.saveResults["all"]?.code, .zoneNotFound)
     }
 }

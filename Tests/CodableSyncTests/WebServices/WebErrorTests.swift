@@ -12,11 +12,17 @@ final class WebErrorTests: XCTestCase {
         func error(_ text: String, status: Int? = nil, header: Duration? = nil) throws -> CloudError {
             CloudError(web: try json(text), status: status, retryAfter: header)
         }
-        XCTAssertEqual(try error(#"{"serverErrorCode":"FOO_ERROR"}"#).code, .unknown("FOO_ERROR"))
+        for status in [nil, 400, 409, 500] {
+            XCTAssertEqual(
+                try error(#"{"serverErrorCode":"FOO_ERROR"}"#, status: status).code,
+                .unknown("FOO_ERROR")
+            )
+        }
         XCTAssertEqual(try error(#"{"serverErrorCode":42}"#, status: 503).code, .serviceUnavailable)
         XCTAssertEqual(try error("{}").code, .unknown("an error without a code"))
         for (text, wait) in [
-            ("-5", Duration.seconds(1)), ("0", .seconds(1)), (#""30""#, .seconds(30)), ("30", .seconds(30)),
+            ("-5", Duration.seconds(7)), ("0", .seconds(7)), ("0.1", .seconds(1)), (#""30""#, .seconds(30)),
+            ("30", .seconds(30)),
             ("1e12", .seconds(3600)), ("1.5", .milliseconds(1500)),
         ] {
             let throttled = try error(
@@ -38,12 +44,14 @@ final class WebErrorTests: XCTestCase {
     // D11
     func testAStatusAloneSaysWhatHappened() {
         for (status, code) in [
-            (401, CloudError.Code.notAuthenticated), (421, .notAuthenticated), (403, .permissionFailure),
-            (413, .limitExceeded), (429, .requestRateLimited), (418, .invalidArguments),
-            (500, .serviceUnavailable),
-            (503, .serviceUnavailable), (599, .serviceUnavailable), (204, .networkFailure),
-            (206, .networkFailure),
-            (304, .networkFailure), (700, .networkFailure), (-1, .networkFailure),
+            (401, CloudError.Code.accountTemporarilyUnavailable), (408, .serviceUnavailable),
+            (413, .limitExceeded), (421, .networkFailure), (425, .serviceUnavailable),
+            (429, .requestRateLimited),
+            (403, .unknown("HTTP status 403")), (404, .unknown("HTTP status 404")),
+            (418, .unknown("HTTP status 418")), (500, .serviceUnavailable), (503, .serviceUnavailable),
+            (599, .serviceUnavailable), (204, .networkFailure), (206, .networkFailure),
+            (304, .networkFailure),
+            (700, .networkFailure), (-1, .networkFailure),
         ] {
             let error = CloudError(web: nil, status: status, retryAfter: nil)
             XCTAssertEqual(error.code, code, "\(status)")

@@ -52,6 +52,25 @@ final class WebRequestBodyTests: XCTestCase {
         )
     }
 
+    func testParentsComeBeforeTheirChildren() throws {
+        var child = record("child", [:])
+        child.parent = RecordReference(recordName: "parent")
+        let body = text(
+            try WebRequestBody.modifyRecords(
+                saving: [child, record("parent", [:])],
+                deleting: [],
+                in: zoneID,
+                .ifServerRecordUnchanged,
+                atomically: true
+            )
+        )
+        let places = try ["parent", "child"].map { name in
+            try XCTUnwrap(body.range(of: #"{"recordName":"\#(name)","recordType""#)).lowerBound
+        }
+        XCTAssertLessThan(places[0], places[1], body)
+        XCTAssertTrue(body.contains(#""parent":{"recordName":"parent"}"#), body)
+    }
+
     func testAPolicyThatReplacesNeedsNoTag() throws {
         for policy in [SavePolicy.changedKeys, .allKeys] {
             let body = try saved(record("n1", ["title": "One"], tag: "k3"), policy)

@@ -101,6 +101,21 @@ final class WebResponseTests: XCTestCase {
         XCTAssertEqual(changes.modifications[id("n4")]?.failure?.code, .internalError)
     }
 
+    /// The position would leave the change behind.
+    func testAPageWithAChangeThatHasNoNameIsNotUsed() throws {
+        for records in [#"[{}]"#, "[7]", #"[{"recordName":""}]"#, "{}", #""none""#] {
+            let body = try json(page(#""syncToken":"z-1","records":\#(records)"#))
+            XCTAssertThrowsError(try WebResponse.zoneChanges(body, reader, hadToken: false), records) {
+                error in
+                XCTAssertEqual((error as? CloudError)?.code, .serverResponseLost)
+            }
+        }
+        for zones in ["[{}]", "[7]", #"[{"zoneID":{}}]"#, "{}"] {
+            let body = try json(#"{"syncToken":"d-1","zones":\#(zones)}"#)
+            XCTAssertThrowsError(try WebResponse.databaseChanges(body), zones)
+        }
+    }
+
     // D15, D16
     func testAPageWithoutAPositionIsNotTheEnd() throws {
         for rest in [
@@ -157,10 +172,10 @@ final class WebResponseTests: XCTestCase {
             #"{"zones":[{"zoneID":{"zoneName":"Notes","ownerRecordName":"_u1"},"syncToken":"z-4"},"#
                 + #"{"zoneID":{"zoneName":"Old"},"deleted":true},"#
                 + #"{"zoneID":{"zoneName":"Purged"},"deleted":true,"deletionReason":"PURGED"},"#
-                + #"{"zoneID":{"zoneName":"Ill"},"serverErrorCode":"INTERNAL_ERROR"},{"zoneID":{}},7],"#
+                + #"{"zoneID":{"zoneName":"Ill"},"serverErrorCode":"INTERNAL_ERROR"}],"#
                 + #""syncToken":"db-18","moreComing":false}"#
         )
-        let changes = try WebResponse.databaseChanges(body, hadToken: true)
+        let changes = try WebResponse.databaseChanges(body)
         XCTAssertEqual(changes.modifications.map(\.zoneName), ["Notes", "Ill"])
         XCTAssertEqual(changes.deletions.map(\.zoneID.zoneName), ["Old", "Purged"])
         XCTAssertEqual(changes.deletions.map(\.reason), [.deleted, .purged])

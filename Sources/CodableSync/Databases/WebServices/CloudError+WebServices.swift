@@ -24,8 +24,10 @@ extension CloudError {
     ///   - header: The wait that the header `Retry-After` asks for.
     init(web json: WebJSON?, status: Int?, retryAfter header: Duration?) {
         let name = json?["serverErrorCode"]?.string
-        let code = name.flatMap(Code.init(web:)) ?? Code(webStatus: status)
-        let wait = json?["retryAfter"]?.double.map(Duration.init(webWait:)) ?? header
+        let code = name.map(Code.init(web:)) ?? Code(webStatus: status)
+        // A wait says that the failure is temporary, so one that is none must not be taken for one.
+        let asked = json?["retryAfter"]?.double.flatMap { $0 > 0 ? Duration(webWait: $0) : nil }
+        let wait = asked ?? header
         let said = json?["reason"]?.string.map { ": \($0.abbreviated(to: 200))" } ?? ""
         let what = name ?? status.map { "HTTP status \($0)" } ?? "an error without a code"
         self.init(
@@ -52,8 +54,8 @@ extension CloudError {
 }
 
 extension CloudError.Code {
-    /// The code for one of the services'; `nil` for one that this version does not know.
-    fileprivate init?(web name: String) {
+    /// The code for one of the services'.
+    fileprivate init(web name: String) {
         switch name {
         case "ACCESS_DENIED": self = .permissionFailure
         case "ATOMIC_ERROR": self = .batchRequestFailed
@@ -70,21 +72,24 @@ extension CloudError.Code {
         case "UNIQUE_FIELD_ERROR": self = .constraintViolation
         case "VALIDATING_REFERENCE_ERROR": self = .referenceViolation
         case "ZONE_NOT_FOUND": self = .zoneNotFound
-        default: return nil
+        default: self = .unknown(name.abbreviated)
         }
     }
 
-    /// The code for a status whose body says nothing; `nil` if there is no status either.
+    /// The code for a status whose body says nothing; `nil` for one that says nothing either, which may be that of a
+    /// proxy or of another page: such a request is repeated a few times.
     ///
-    /// A status that means neither success nor an error says that something else than the service has answered.
+    /// The service itself always says why a user is not signed in. Without that, a 421 means that a connection was
+    /// used for the wrong host, and a 401 is a proxy's: neither is a sign-out, which may remove a user's records.
     fileprivate init?(webStatus status: Int?) {
         switch status {
         case nil: return nil
-        case 401, 421: self = .notAuthenticated
-        case 403: self = .permissionFailure
+        case 401: self = .accountTemporarilyUnavailable
+        case 408, 425: self = .serviceUnavailable
         case 413: self = .limitExceeded
+        case 421: self = .networkFailure
         case 429: self = .requestRateLimited
-        case let status? where 400..<500 ~= status: self = .invalidArguments
+        case let status? where 400..<500 ~= status: return nil
         case let status? where 500..<600 ~= status: self = .serviceUnavailable
         default: self = .networkFailure
         }

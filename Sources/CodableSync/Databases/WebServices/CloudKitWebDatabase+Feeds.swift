@@ -9,10 +9,8 @@ extension CloudKitWebDatabase {
         let token = try changeToken.map(text)
         let body = try WebRequestBody.databaseChanges(since: token, resultsLimit: resultsLimit)
         let answer = try await connection.answer(to: WebRequest("changes/database", body))
-        if token != nil, let json = answer.json, CloudError.isTokenExpired(json) {
-            throw CloudError(.changeTokenExpired)
-        }
-        return try WebResponse.databaseChanges(answer.success(), hadToken: token != nil)
+        if token != nil, answer.isTokenExpired { throw CloudError(.changeTokenExpired) }
+        return try WebResponse.databaseChanges(answer.success())
     }
 
     /// Fetches a page of a zone's changes; one that is too large is requested again with half as many records.
@@ -32,8 +30,10 @@ extension CloudKitWebDatabase {
                 resultsLimit: limit
             )
             do throws(CloudError) {
-                let json = try await send("changes/zone", body)
-                return try WebResponse.zoneChanges(json, WebReader(zoneID: zoneID), hadToken: token != nil)
+                let answer = try await connection.answer(to: WebRequest("changes/zone", body))
+                if token != nil, answer.isTokenExpired { throw CloudError(.changeTokenExpired) }
+                let reader = WebReader(zoneID: zoneID)
+                return try WebResponse.zoneChanges(answer.success(), reader, hadToken: token != nil)
             } catch {
                 let size = min(limit ?? limits.maximumPageSize, limits.maximumPageSize)
                 guard error.code == .limitExceeded, size > 1 else { throw error }

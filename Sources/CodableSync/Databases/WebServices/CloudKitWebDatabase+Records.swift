@@ -18,8 +18,13 @@ extension CloudKitWebDatabase {
             atomically: atomically
         )
         var result = batches.refused
-        var isAnswered = false
+        var (isAnswered, failure): (Bool, CloudError?) = (false, nil)
         for batch in batches.all {
+            // A wait or a missing account is about all zones.
+            if let failure {
+                result.merge(batch.failed(.lostBehindOthers(failure)))
+                continue
+            }
             do throws(CloudError) {
                 result.merge(try await modify(batch, savePolicy, atomically: atomically))
                 isAnswered = true
@@ -28,6 +33,7 @@ extension CloudKitWebDatabase {
                     result.merge(batch.failed(error))
                 } else if isAnswered {
                     result.merge(batch.failed(.lostBehindOthers(error)))
+                    failure = error
                 } else {
                     throw error
                 }
@@ -43,14 +49,50 @@ extension CloudKitWebDatabase {
     ) async throws(CloudError) -> ModifyRecordsResult {
         let body = try batch.body(savePolicy, atomically: atomically)
         let answer = try await connection.answer(to: WebRequest("records/modify", body, isChange: true))
-        guard answer.isAtomicFailure else {
-            return await addingServerRecords(to: batch.result(try answer.success()), of: batch)
+        var result: ModifyRecordsResult
+        if answer.isAtomicFailure {
+            // Nothing was changed. Uncertain: whether the answer says which records are to blame.
+            result = batch.failed(CloudError(.batchRequestFailed))
+            if let json = answer.json { result.merge(batch.result(json).failures) }
+        } else {
+            result = batch.result(try answer.success())
         }
-        // Uncertain: whether the answer names records. Those that it doesn't name were not to blame, as far as is known.
-        let isNamed = answer.json?["records"] != nil
-        var result = batch.failed(CloudError(.batchRequestFailed))
-        if let json = answer.json { result.merge(batch.result(json).without(.serverResponseLost)) }
-        return await addingServerRecords(to: result, of: batch, findsConflicts: !isNamed)
+        if result.isOnlyCollateral {
+            if savePolicy == .ifServerRecordUnchanged {
+                result.merge(try await conflicts(among: batch.saves, in: batch.zoneID))
+            }
+            guard !result.isOnlyCollateral else {
+                // Whoever asked finds the record by sending fewer of them.
+                throw CloudError(
+                    .unknown("ATOMIC_ERROR"),
+                    message: "One of the records can't be saved, and the server doesn't say which.",
+                    retryAfter: answer.retryAfter
+                )
+            }
+            return result
+        }
+        return await addingServerRecords(to: result, of: batch)
+    }
+
+    /// The saves that the server's change tags refuse.
+    private func conflicts(
+        among records: [Record],
+        in zoneID: ZoneID
+    ) async throws(CloudError) -> ModifyRecordsResult {
+        let found = try await lookUp(records.map(\.recordID), in: zoneID, desiredKeys: nil)
+        var conflicts = ModifyRecordsResult()
+        for record in records {
+            switch found[record.recordID] {
+            case .success(let server)? where server.recordChangeTag != record.recordChangeTag:
+                conflicts.saveResults[record.recordID] = .failure(
+                    CloudError(.serverRecordChanged, serverRecord: server)
+                )
+            case .failure(let error)? where error.code == .unknownItem && record.recordChangeTag != nil:
+                conflicts.saveResults[record.recordID] = .failure(error)
+            case .success, .failure, nil: continue
+            }
+        }
+        return conflicts
     }
 
     /// Looks up the server's records of conflicts, which the services don't send.
@@ -58,39 +100,29 @@ extension CloudKitWebDatabase {
     /// - Parameters:
     ///   - result: The results.
     ///   - batch: The request.
-    ///   - findsConflicts: Whether the services did not say which record failed the others, so that it is found by
-    ///     its change tag.
     /// - Returns: The results; a conflict whose record can't be looked up now stays without it, and is looked up by
     ///   whoever asked.
     private func addingServerRecords(
         to result: ModifyRecordsResult,
-        of batch: WebBatch,
-        findsConflicts: Bool = false
+        of batch: WebBatch
     ) async -> ModifyRecordsResult {
-        let unclear = batch.saves.filter { record in
-            guard case .failure(let error)? = result.saveResults[record.recordID] else { return false }
-            return error.code == .serverRecordChanged || findsConflicts && error.code == .batchRequestFailed
+        var errors: [RecordID: CloudError] = [:]
+        for (recordID, result) in result.saveResults {
+            if case .failure(let error) = result, error.code == .serverRecordChanged {
+                errors[recordID] = error
+            }
         }
-        if unclear.isEmpty { return result }
+        if errors.isEmpty { return result }
         var result = result
-        let found: [RecordID: Result<Record, CloudError>]
         do throws(CloudError) {
-            found = try await lookUp(unclear.map(\.recordID), in: batch.zoneID, desiredKeys: nil)
+            let found = try await lookUp(errors.keys.sorted(), in: batch.zoneID, desiredKeys: nil)
+            for (recordID, var error) in errors {
+                guard case .success(let server)? = found[recordID] else { continue }
+                error.serverRecord = server
+                result.saveResults[recordID] = .failure(error)
+            }
         } catch {
             return result
-        }
-        for record in unclear {
-            switch found[record.recordID] {
-            case .success(let server)?:
-                let isConflict = !findsConflicts || server.recordChangeTag != record.recordChangeTag
-                guard isConflict else { continue }
-                result.saveResults[record.recordID] = .failure(
-                    CloudError(.serverRecordChanged, serverRecord: server)
-                )
-            case .failure(let error)? where error.code == .unknownItem && record.recordChangeTag != nil:
-                result.saveResults[record.recordID] = .failure(error)
-            case .failure, nil: continue
-            }
         }
         return result
     }

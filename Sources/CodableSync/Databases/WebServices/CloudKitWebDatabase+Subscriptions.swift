@@ -3,7 +3,7 @@ import RecordCoding
 /// Subscriptions of zones, the only ones that the services are certain to have.
 ///
 /// A subscription to the database is one for each of its zones, whose IDs are the subscription's with the zone's
-/// name behind it.
+/// name behind it. Zones that are created later are not part of it.
 extension CloudKitWebDatabase {
     package func modifySubscriptions(
         saving subscriptionsToSave: [CloudSubscription],
@@ -35,7 +35,9 @@ extension CloudKitWebDatabase {
         }
         for subscription in subscriptionsToSave {
             let parts = saves.filter { $0.publicID == subscription.subscriptionID }
-            let failure = parts.lazy.compactMap { error(of: $0.id) }.first
+            // Uncertain: whether creating one that another device has created is refused.
+            var failure = parts.lazy.compactMap { error(of: $0.id) }.first { $0.code != .serverRecordChanged }
+            if parts.isEmpty { failure = CloudError(.zoneNotFound) }
             result.saveResults[subscription.subscriptionID] =
                 failure.map { .failure($0) } ?? .success(subscription)
         }

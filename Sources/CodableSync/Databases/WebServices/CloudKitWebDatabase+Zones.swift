@@ -25,7 +25,8 @@ extension CloudKitWebDatabase {
                 }
         }
         for zoneID in deletions {
-            let found = zones.first { $0.zoneID.isSameZone(as: zoneID) }
+            // Uncertain: the form of a deleted zone. That it is named alone does not say that it is deleted.
+            let found = zones.first { $0.zoneID.isSameZone(as: zoneID) && ($0.isDeleted || $0.error != nil) }
             result.deleteResults[zoneID] = .some(found.map(\.error) ?? .malformed("zones"))
         }
         return result

@@ -28,7 +28,8 @@ package struct CloudKitWebDatabase: CloudDatabase {
             switch error.code {
             case .notAuthenticated: return .noAccount
             case .permissionFailure: return .restricted
-            default: return .couldNotDetermine
+            case .accountTemporarilyUnavailable: return .temporarilyUnavailable
+            default: throw error
             }
         }
     }

@@ -12,8 +12,6 @@ struct WebBatch {
 
     fileprivate mutating func append(_ recordID: RecordID) { deletions.append(recordID) }
 
-    var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
-
     /// The body of the request.
     func body(_ savePolicy: SavePolicy, atomically: Bool) throws(CloudError) -> [UInt8] {
         try WebRequestBody.modifyRecords(
@@ -107,13 +105,28 @@ extension ModifyResults {
         deleteResults.merge(other.deleteResults) { $1 }
     }
 
-    /// The results without errors of a code.
-    func without(_ code: CloudError.Code) -> ModifyResults {
+    /// Only the errors, without lost responses.
+    var failures: ModifyResults {
         ModifyResults(
-            saveResults: saveResults.filter {
-                if case .failure(let error) = $0.value { error.code != code } else { true }
+            saveResults: saveResults.filter { result in
+                if case .failure(let error) = result.value {
+                    error.code != .serverResponseLost
+                } else {
+                    false
+                }
             },
-            deleteResults: deleteResults.filter { $0.value?.code != code }
+            deleteResults: deleteResults.filter { result in
+                result.value.map { $0.code != .serverResponseLost } ?? false
+            }
         )
+    }
+
+    /// Whether something failed, and everything only because of something else.
+    var isOnlyCollateral: Bool {
+        var codes: [CloudError.Code?] = deleteResults.values.map { $0?.code }
+        for result in saveResults.values {
+            if case .failure(let error) = result { codes.append(error.code) } else { codes.append(nil) }
+        }
+        return !codes.isEmpty && codes.allSatisfy { $0 == .batchRequestFailed }
     }
 }

@@ -50,10 +50,16 @@ package struct WebAnswer: Equatable, Sendable {
     /// - Throws: The error of the request as a whole; `serverResponseLost` for a body that is no JSON, since the
     ///   server said that it has done what was asked.
     func success() throws(CloudError) -> WebJSON {
-        guard status == 200 else { throw CloudError(web: json, status: status, retryAfter: retryAfter) }
-        guard let json else {
+        if status == 200, let json, json["serverErrorCode"] == nil { return json }
+        if status == 200, json == nil {
             throw CloudError(.serverResponseLost, message: "The server's answer is not JSON.")
         }
-        return json
+        var error = CloudError(web: json, status: status, retryAfter: retryAfter)
+        // It names no item, so no item is known to be gone.
+        if error.code == .unknownItem { error.code = .unknown("NOT_FOUND") }
+        throw error
     }
+
+    /// Whether a token that was sent can no longer be used; the services may say so of the request or of its zone.
+    var isTokenExpired: Bool { json.map(CloudError.isTokenExpired) ?? false }
 }

@@ -68,8 +68,15 @@ extension WebJSON {
 
     var object: [String: WebJSON]? { if case .object(let members) = self { members } else { nil } }
 
-    /// A Boolean, which a field also writes as 0 or 1.
-    var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// A Boolean, which a third party's server may write as 0 or 1.
+    var bool: Bool? {
+        switch self {
+        case .bool(let value): value
+        case .int(0): false
+        case .int(1): true
+        default: nil
+        }
+    }
 
     /// A whole number, which a server may write as text.
     ///

@@ -5,7 +5,7 @@ import RecordCoding
 /// The source of the shapes is
 /// [CloudKit Web Services Reference](https://developer.apple.com/library/archive/documentation/DataManagement/Conceptual/CloudKitWebServicesReference/).
 enum WebRequestBody {
-    /// `records/modify`, parents first.
+    /// `records/modify`, with parents before their children; the order of deletions is the caller's.
     ///
     /// - Parameters:
     ///   - records: The records to save, of one zone.
@@ -33,7 +33,8 @@ enum WebRequestBody {
             }
             writer.key("operations")
             writer.beginArray()
-            for record in records {
+            for record in records.parentsFirst(name: \.recordID.recordName, parent: { $0.parent?.recordName })
+            {
                 try writer.object { writer throws(CloudError) in try writer.save(record, savePolicy) }
             }
             for name in names {

@@ -78,7 +78,7 @@ enum WebResponse {
     ///   - hadToken: Whether the request had a token, so that a refusal may be about it.
     /// - Returns: The page.
     /// - Throws: The zone's error; `changeTokenExpired` for a token that can no longer be used; `serverResponseLost` for
-    ///   a page without a position, which must not be taken for the end.
+    ///   a page without a position, which must not be taken for the end, or with a change that has no name.
     static func zoneChanges(_ json: WebJSON, _ reader: WebReader, hadToken: Bool) throws(CloudError)
         -> ZoneChanges
     {
@@ -96,8 +96,14 @@ enum WebResponse {
             changeToken: position.token,
             moreComing: position.moreComing
         )
+        let records = zone["records"] ?? .array([])
+        guard let items = records.array else { throw .malformed("records") }
+        // The position would leave a change without a name behind.
+        guard items.allSatisfy({ $0["recordName"]?.string?.isEmpty == false }) else {
+            throw .malformed("recordName")
+        }
         // A record may be named twice; its last state counts.
-        for (name, item) in named(zone["records"]?.array, reader) {
+        for (name, item) in named(items, reader) {
             let recordID = RecordID(recordName: name.text, zoneID: reader.zoneID)
             switch item {
             case .record(let record): changes.modifications[recordID] = .success(record)
@@ -113,14 +119,10 @@ enum WebResponse {
 
     /// A page of `changes/database`.
     ///
-    /// - Parameters:
-    ///   - json: The body.
-    ///   - hadToken: Whether the request had a token.
+    /// - Parameter json: The body.
     /// - Returns: The page. The zones' own tokens are their latest ones, no positions of this device, and are ignored.
-    /// - Throws: As ``zoneChanges(_:_:hadToken:)``.
-    static func databaseChanges(_ json: WebJSON, hadToken: Bool) throws(CloudError) -> DatabaseChanges {
-        if hadToken, CloudError.isTokenExpired(json) { throw CloudError(.changeTokenExpired) }
-        if let error = CloudError(webItem: json) { throw error }
+    /// - Throws: `serverResponseLost` for a page without a position, or with a zone that has no name.
+    static func databaseChanges(_ json: WebJSON) throws(CloudError) -> DatabaseChanges {
         guard let zones = json["zones"]?.array else { throw .malformed("zones") }
         let position = try position(of: json)
         var changes = DatabaseChanges(
@@ -130,7 +132,8 @@ enum WebResponse {
             moreComing: position.moreComing
         )
         for zone in zones {
-            guard let zoneID = zone["zoneID"].flatMap(ZoneID.init(web:)) else { continue }
+            // The position would leave it behind.
+            guard let zoneID = zone["zoneID"].flatMap(ZoneID.init(web:)) else { throw .malformed("zoneID") }
             // A zone that can't be described now is fetched, and its error found there.
             if zone["deleted"]?.bool == true, CloudError(webItem: zone) == nil {
                 changes.deletions.append(
