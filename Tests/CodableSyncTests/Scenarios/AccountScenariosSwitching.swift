@@ -90,10 +90,10 @@ class AccountScenariosSwitching: AccountScenario {
         }
         let gate = Gate()
         phone.device.database.plan(operation, isHeldAfter ? .holdAfter(gate) : .holdBefore(gate))
-        try await phone.engine.upload(Note("a-1", "of alice"))
         if operation == .lookUp {
             phone.device.database.failItem("a-1", CloudError(.serverRecordChanged))
         }
+        try await phone.engine.upload(Note("a-1", "of alice"))
         await gate.reached()
         account.signIn("bob")
         try await quiet(phone.device)
