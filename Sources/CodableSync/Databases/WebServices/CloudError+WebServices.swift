@@ -99,7 +99,7 @@ extension CloudError.Code {
 extension Duration {
     /// A wait in seconds that a server asks for, limited to between a second and an hour.
     ///
-    /// A sample of Apple's shows 110207, which may be milliseconds; whoever waits an hour asks again.
+    /// One of Apple's samples has the value 110207, which may be in milliseconds, so longer waits are cut to an hour.
     init(webWait seconds: Double) {
         self = seconds.isNaN ? .seconds(1) : .seconds(min(max(seconds, 1), 3600))
     }

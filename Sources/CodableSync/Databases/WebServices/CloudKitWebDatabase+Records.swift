@@ -62,7 +62,7 @@ extension CloudKitWebDatabase {
                 result.merge(try await conflicts(among: batch.saves, in: batch.zoneID))
             }
             guard !result.isOnlyCollateral else {
-                // Whoever asked finds the record by sending fewer of them.
+                // The engine then sends fewer records at a time, until it has found the one to blame.
                 throw CloudError(
                     .unknown("ATOMIC_ERROR"),
                     message: "One of the records can't be saved, and the server doesn't say which.",
@@ -100,8 +100,8 @@ extension CloudKitWebDatabase {
     /// - Parameters:
     ///   - result: The results.
     ///   - batch: The request.
-    /// - Returns: The results; a conflict whose record can't be looked up now stays without it, and is looked up by
-    ///   whoever asked.
+    /// - Returns: The results; a conflict whose record can't be looked up stays without it, and the engine looks it up
+    ///   later.
     private func addingServerRecords(
         to result: ModifyRecordsResult,
         of batch: WebBatch
