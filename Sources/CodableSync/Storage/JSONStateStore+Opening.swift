@@ -30,8 +30,6 @@ extension JSONStateStore {
         let lost = try fold.finish { position, error in
             try reading.report(unreadable(error, at: position, in: directory), at: position)
         }
-        // Of a record whose last row cannot be read, the last row that can be counts.
-        if !lost.isEmpty { try reading.visitAgain { line, _ in fold.applyAgain(line, of: lost) } }
         var (log, recovery) = try reading.open(label: label.encoded, newLog: newLog())
         var index = fold.index(behind: log.rear)
         // What exists nowhere else is checked now, other contents when they are read.
@@ -39,9 +37,17 @@ extension JSONStateStore {
             if try isWhole(position, in: log) { continue }
             recovery.damages.append(try log.setAside(position))
         }
+        var lostEdits: [String] = []
         if recovery.isDamaged {
             try readRear(of: log, into: &fold)
             index = fold.index(behind: log.rear)
+            // Of a record whose last row cannot be read, the last row that can be counts.
+            if !lost.isEmpty { try reading.visitAgain { line, _ in fold.applyAgain(line, of: lost) } }
+            lostEdits = StateRepair.lostEdits(in: fold)
+            // Likewise if the last row names contents that are lost: the edit before may be whole.
+            var former = FormerRows(of: fold.recordsWithoutContents)
+            if !former.isEmpty { try reading.visitAgain { line, _ in former.take(line, fold.hasContents) } }
+            fold.goBack(to: former)
         }
         let store = JSONStateStore(
             log: log,
@@ -56,7 +62,7 @@ extension JSONStateStore {
             nextHandle: fold.lastHandle + 1,
             recovery: recovery,
             repairs: recovery.isDamaged ? StateRepair.rows(for: fold) : [],
-            lostEdits: recovery.isDamaged ? StateRepair.lostEdits(in: fold) : []
+            lostEdits: lostEdits
         )
     }
 

@@ -142,6 +142,26 @@ struct JournalFold {
         }
     }
 
+    /// The records whose last rows name an edit or a version that is lost; only after damage.
+    var recordsWithoutContents: [RecordKey: RecordState] {
+        var found: [RecordKey: RecordState] = [:]
+        for key in state.sortedKeys(of: nil) {
+            if let record = state[key], !hasContents(record) { found[key] = record }
+        }
+        return found
+    }
+
+    /// Whether the edit and the latest version that a record names are stored; only after damage.
+    func hasContents(_ record: RecordState) -> Bool {
+        [record.pending?.handle, record.lastKnown?.handle].allSatisfy { $0.map(isStored) ?? true }
+    }
+
+    /// Goes back to earlier rows; only after damage.
+    mutating func goBack(to former: FormerRows) {
+        for row in former.counting(isStored) { state.apply(row: row) }
+        state.forgetWhatChanged()
+    }
+
     /// Adds the rows that are not parsed to the state, which judges them by what this app can read now.
     private mutating func adoptSettled() {
         if settled.isEmpty { return }

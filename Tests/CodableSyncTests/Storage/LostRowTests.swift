@@ -16,8 +16,9 @@ final class LostRowTests: XCTestCase {
     /// Stores entries in groups of their own.
     private func store(_ entries: StateChange...) throws {
         let store = try open().store
+        var written: Set<ContentHandle> = []
         for entry in entries {
-            let handle = entry.ownHandle
+            let handle = entry.ownHandle.flatMap { written.insert($0).inserted ? $0 : nil }
             let contents = handle.map { [$0: JournalSamples.record("a", "x")] } ?? [:]
             try states.put(entry, contents, in: store)
         }
@@ -88,6 +89,94 @@ final class LostRowTests: XCTestCase {
         XCTAssertNil(state["a"]?.pending)
         XCTAssertEqual(state.shownHandle(of: "a"), 1)
         XCTAssertEqual(state["a"]?.sent, [])
+    }
+
+    // MARK: Going back
+
+    /// Only the edit before it was flushed when its call returned.
+    func testTheEditBeforeAnUnsentOneWithoutContentsIsBack() throws {
+        try store(
+            .registered(1, "Z"),
+            .zoneReady,
+            .fetched(name: "a", KnownVersion(1)),
+            edit(2, base: 1),
+            edit(3, base: 1),
+            .lookUpNeeded(["a"])
+        )
+        let (state, opened) = try repaired(breaking: "[3,\"")
+        XCTAssertEqual(opened.lostEdits, ["a"])
+        XCTAssertEqual(state["a"]?.pending?.handle, 2)
+        XCTAssertEqual(state["a"]?.known?.handle, 1)
+        XCTAssertEqual(state.sendQueue.count, 1)
+    }
+
+    /// The cloud may have what was sent, and an older edit would be decided against it.
+    func testTheEditBeforeASentOneWithoutContentsStaysReplaced() throws {
+        try store(
+            .registered(1, "Z"),
+            .zoneReady,
+            .fetched(name: "a", KnownVersion(1)),
+            edit(2, base: 1),
+            edit(3, base: 1),
+            .sendBegan([SendItem(name: "a", handle: 3)])
+        )
+        let (state, opened) = try repaired(breaking: "[3,\"")
+        XCTAssertEqual(opened.lostEdits, ["a"])
+        XCTAssertNil(state["a"]?.pending)
+    }
+
+    /// As if the response were lost: the cloud may lose the zone before it is asked again.
+    func testASentEditIsBackWithoutTheContentsOfItsConfirmation() throws {
+        try store(
+            .registered(1, "Z"),
+            .zoneReady,
+            .fetched(name: "a", KnownVersion(1)),
+            edit(2, base: 1),
+            .sendBegan([SendItem(name: "a", handle: 2)]),
+            .saved(name: "a", sent: 2, KnownVersion(3)),
+            .lookUpNeeded(["a"])
+        )
+        let (state, opened) = try repaired(breaking: "[3,\"")
+        XCTAssertEqual(opened.lostEdits, [])
+        XCTAssertEqual(state["a"]?.pending?.handle, 2)
+        XCTAssertEqual(state["a"]?.sent.map(\.handle), [2])
+        XCTAssertEqual(state["a"]?.known?.changeTag, "t1")
+    }
+
+    /// A tag of the zone that was lost says nothing about the next.
+    func testNoVersionFromBeforeALossOfTheZoneIsBack() throws {
+        try store(
+            .registered(1, "Z"),
+            .zoneReady,
+            .fetched(name: "a", KnownVersion(1)),
+            edit(2, base: 1),
+            .zoneLost(nil),
+            .zoneReady,
+            edit(3, base: 1),
+            .lookUpNeeded(["a"])
+        )
+        let (state, _) = try repaired(breaking: "[3,\"")
+        XCTAssertEqual(state["a"]?.lost?.handle, 1, "as the row behind the loss has it")
+        XCTAssertEqual(state["a"]?.pending?.handle, 2)
+        let (later, _) = try repaired(breaking: "[2,\"")
+        XCTAssertEqual(later["a"]?.lost?.handle, 1)
+        XCTAssertNil(later["a"]?.known)
+        XCTAssertNil(later["a"]?.pending)
+    }
+
+    func testNothingOfAUserWhoHasSignedOutIsBack() throws {
+        try store(
+            .claimed(by: "alice"),
+            .fetched(name: "a", KnownVersion(1)),
+            .signedOut(removing: true),
+            .held([]),
+            .claimed(by: "bob"),
+            edit(2, base: nil),
+            .lookUpNeeded(["a"])
+        )
+        let (state, opened) = try repaired(breaking: "[2,\"")
+        XCTAssertEqual(opened.lostEdits, ["a"])
+        XCTAssertNil(state["a"])
     }
 
     /// The journal has contents of edits that were replaced before.
