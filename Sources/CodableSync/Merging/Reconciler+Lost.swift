@@ -20,7 +20,8 @@ extension Reconciler {
         if contents.item.lost?.isUploadedAgain == true, !lost.agrees(with: server) {
             alone.item.clientEdited = lost.cloudEditDate
             switch resolve(lost, server, alone) {
-            case .client: below = lost
+            // Fields that it lacks stay as the cloud has them.
+            case .client: below = lost.completed(from: server)
             case .redated(let record, _), .merged(let record, _): below = record
             case .server, .confirmed: break
             case .failed(let reason): return .failed(reason)
@@ -35,8 +36,13 @@ extension Reconciler {
     func overLostSide(_ edit: Record, _ side: Record, _ contents: ConflictContents) -> Reconciliation {
         let decided =
             contents.lostBase.map { overLost(edit, $0, side, contents) } ?? resolve(edit, side, contents)
-        guard case .server = decided else { return decided }
-        return .merged(side, edited: side.cloudEditDate)
+        switch decided {
+        case .server: return .merged(side, edited: side.cloudEditDate)
+        // Fields that it lacks stay as the other version has them, which the cloud may never have had.
+        case .client where !side.agrees(with: edit):
+            return .merged(edit.completed(from: side), edited: contents.item.clientEdited)
+        default: return decided
+        }
     }
 
     private func lay(

@@ -77,6 +77,37 @@ final class LostSideTests: XCTestCase {
         }
     }
 
+    /// A version without a field says nothing about it, so it goes over the other one with the other one's value.
+    func testAFieldThatOnlyTheOtherVersionHasIsKept() throws {
+        let side = try record(HeldItem("A", "theirs", note: "n"), tuesday)
+        let decided = try decide(HeldItem("A", "mine"), on: nil, edited: wednesday, against: side)
+        XCTAssertEqual(decided.record?.fields["title"], "mine")
+        XCTAssertEqual(decided.record?.fields["note"], "n")
+    }
+
+    /// The edit changed a field that the lost version did not have, and the next zone has one.
+    func testAFieldThatTheLostVersionLackedIsDecidedWithTheCloud() throws {
+        for (edited, note) in [(monday, "theirs"), (wednesday, "mine")] as [(Date, RecordValue)] {
+            var item = ReconcileItem(
+                name: "A",
+                client: 1,
+                clientEdited: edited,
+                server: 2,
+                ancestor: nil,
+                sent: []
+            )
+            item.lost = EditBase.Lost(3, isUploadedAgain: true)
+            var contents = ConflictContents(item: item, lost: [])
+            contents.lostBase = try record(HeldItem("A", "lost"), tuesday)
+            contents.client = try record(HeldItem("A", "lost", note: "mine"), edited)
+            contents.server = try record(HeldItem("A", "old", note: "theirs"), monday)
+            let resolution = Reconciler(coding: coding).reconcile(contents).0
+            guard case .merged(let merged, _) = resolution else { return XCTFail("\(resolution)") }
+            XCTAssertEqual(merged.fields["title"], "lost")
+            XCTAssertEqual(merged.fields["note"], note)
+        }
+    }
+
     /// What was merged is as new as its newest part, or an older version would win over it elsewhere.
     func testAMergedLostVersionHasTheLaterDate() throws {
         var item = ReconcileItem(
