@@ -18,6 +18,8 @@ final class EmulatedWebServices: WebConnection, @unchecked Sendable {
     }
 
     var identifier: String { "emulated" }
+    var accountGeneration: Int { 0 }
+    var signals: AsyncStream<CloudSignal> { AsyncStream { $0.finish() } }
 
     /// The operations of all requests, in order.
     var operations: [String] { lock.withLock { log } }

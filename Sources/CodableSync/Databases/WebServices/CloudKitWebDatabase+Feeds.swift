@@ -1,8 +1,8 @@
-package import RecordCoding
+public import RecordCoding
 
 extension CloudKitWebDatabase {
     /// Fetches a page of the database's changes.
-    package func databaseChanges(
+    public func databaseChanges(
         since changeToken: ChangeToken?,
         resultsLimit: Int?
     ) async throws -> DatabaseChanges {
@@ -14,7 +14,7 @@ extension CloudKitWebDatabase {
     }
 
     /// Fetches a page of a zone's changes; one that is too large is requested again with half as many records.
-    package func recordZoneChanges(
+    public func recordZoneChanges(
         inZoneWith zoneID: ZoneID,
         since changeToken: ChangeToken?,
         desiredKeys: [String]?,

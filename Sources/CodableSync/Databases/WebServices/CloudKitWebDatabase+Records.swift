@@ -1,11 +1,11 @@
-package import RecordCoding
+public import RecordCoding
 
 extension CloudKitWebDatabase {
     /// Saves and deletes records, with one request for each zone.
     ///
     /// If a request fails after another zone's was answered, its records have a lost response, and the answered zone
     /// keeps its results.
-    package func modifyRecords(
+    public func modifyRecords(
         saving recordsToSave: [Record],
         deleting recordIDsToDelete: [RecordID],
         savePolicy: SavePolicy,
@@ -127,7 +127,7 @@ extension CloudKitWebDatabase {
         return result
     }
 
-    package func records(
+    public func records(
         for ids: [RecordID],
         desiredKeys: [String]?
     ) async throws -> [RecordID: Result<Record, CloudError>] {

@@ -5,7 +5,7 @@ import RecordCoding
 /// A subscription to the database is one for each of its zones, whose IDs are the subscription's with the zone's
 /// name behind it. Zones that are created later are not part of it.
 extension CloudKitWebDatabase {
-    package func modifySubscriptions(
+    public func modifySubscriptions(
         saving subscriptionsToSave: [CloudSubscription],
         deleting subscriptionIDsToDelete: [String]
     ) async throws -> ModifySubscriptionsResult {
@@ -49,7 +49,7 @@ extension CloudKitWebDatabase {
         return result
     }
 
-    package func allSubscriptions() async throws -> [CloudSubscription] {
+    public func allSubscriptions() async throws -> [CloudSubscription] {
         var all: [CloudSubscription] = []
         for subscription in try await subscriptions() {
             let id = subscription.publicID

@@ -1,7 +1,7 @@
-package import RecordCoding
+public import RecordCoding
 
 extension CloudKitWebDatabase {
-    package func modifyRecordZones(
+    public func modifyRecordZones(
         saving zonesToSave: [RecordZone],
         deleting zoneIDsToDelete: [ZoneID]
     ) async throws -> ModifyZonesResult {
@@ -32,7 +32,7 @@ extension CloudKitWebDatabase {
         return result
     }
 
-    package func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
+    public func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
         var results: [ZoneID: Result<RecordZone, CloudError>] = [:]
         let asked = ids.filter { zoneID in Self.isAllowed(zoneID) { results[zoneID] = .failure($0) } }
         if asked.isEmpty { return results }

@@ -1,26 +1,38 @@
 import RecordCoding
 
-/// A private database of CloudKit Web Services.
-package struct CloudKitWebDatabase: CloudDatabase {
+/// The private database of a user of CloudKit Web Services.
+///
+/// ```swift
+/// let engine = SyncEngine<Note>(database: .cloudKitWeb(session))
+/// ```
+///
+/// A subscription to the database is made as one for each zone that exists then, since the services have no other.
+public struct CloudKitWebDatabase: CloudDatabase {
     let connection: any WebConnection
 
     package init(_ connection: any WebConnection) {
         self.connection = connection
     }
 
-    package var identifier: String { get throws { try connection.identifier } }
+    /// The server, the container and the environment.
+    public var identifier: String { get throws { try connection.identifier } }
 
-    package var scope: DatabaseScope { .private }
+    /// The private database.
+    public var scope: DatabaseScope { .private }
 
     /// [Property Metrics](https://developer.apple.com/library/archive/documentation/DataManagement/Conceptual/CloudKitWebServicesReference/PropertyMetrics.html):
     /// 200 operations a request.
-    package var limits: DatabaseLimits { DatabaseLimits(maximumItems: 200) }
+    public var limits: DatabaseLimits { DatabaseLimits(maximumItems: 200) }
 
-    package var signals: AsyncStream<CloudSignal> { AsyncStream { $0.finish() } }
+    /// News from the services, as long as somebody listens, and changes of the account.
+    public var signals: AsyncStream<CloudSignal> { connection.signals }
+
+    /// Increases whenever another user has signed in.
+    public var accountGeneration: Int { connection.accountGeneration }
 
     // MARK: The account
 
-    package func accountStatus() async throws -> AccountStatus {
+    public func accountStatus() async throws -> AccountStatus {
         do throws(CloudError) {
             _ = try await currentUser()
             return .available
@@ -34,7 +46,7 @@ package struct CloudKitWebDatabase: CloudDatabase {
         }
     }
 
-    package func userRecordName() async throws -> String { try await currentUser() }
+    public func userRecordName() async throws -> String { try await currentUser() }
 
     private func currentUser() async throws(CloudError) -> String {
         let json = try await send("users/current", WebRequestBody.nothing)
@@ -62,5 +74,15 @@ package struct CloudKitWebDatabase: CloudDatabase {
             .limitExceeded,
             message: "\(count) items are more than the \(limits.maximumItems) that a request may have."
         )
+    }
+}
+
+extension CloudDatabase where Self == CloudKitWebDatabase {
+    /// The private database of a session's user, by CloudKit Web Services.
+    ///
+    /// - Parameter session: The session, which any number of engines may share.
+    /// - Returns: A connection to it.
+    public static func cloudKitWeb(_ session: CloudKitWebSession) -> CloudKitWebDatabase {
+        CloudKitWebDatabase(session)
     }
 }

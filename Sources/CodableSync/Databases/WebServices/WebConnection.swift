@@ -5,6 +5,12 @@ package protocol WebConnection: Sendable {
     /// What the requests go to: host, container and environment.
     var identifier: String { get throws }
 
+    /// A number that increases whenever another user may have signed in.
+    var accountGeneration: Int { get }
+
+    /// News about the database and the account; each access returns a new stream.
+    var signals: AsyncStream<CloudSignal> { get }
+
     /// Sends a request.
     ///
     /// - Parameter request: The request.

@@ -199,6 +199,11 @@ extension WebRequestBody {
     /// closed is not sent twice.
     static let nothing = Array("{}".utf8)
 
+    /// The body of `tokens/create`.
+    static func newToken(_ environment: CloudKitWebSession.Environment) -> [UInt8] {
+        Array("{\"apnsEnvironment\":\"\(environment.rawValue)\"}".utf8)
+    }
+
     /// Checks what would make the services refuse a whole request.
     ///
     /// - Throws: `invalidArguments` for a name or a value that is not allowed; `limitExceeded` for a record that is too

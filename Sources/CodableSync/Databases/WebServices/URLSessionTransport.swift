@@ -1,0 +1,200 @@
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends the requests of a ``CloudKitWebSession`` by `URLSession`.
+///
+/// It keeps its connections open. It sends no request twice, follows no redirect, answers no request for a password, keeps
+/// no cookies and no cache, and takes no compressed response, whose size is unknown before it is unpacked. Responses that
+/// only wait for news have connections of their own.
+public final class URLSessionTransport: WebTransport {
+    private let requests: WebExchanges
+    private let polls: WebExchanges
+
+    /// Creates a transport.
+    public convenience init() {
+        self.init(clock: SystemClock())
+    }
+
+    package init(clock: any SyncClock) {
+        requests = WebExchanges(clock: clock)
+        polls = WebExchanges(clock: clock)
+    }
+
+    deinit {
+        requests.close()
+        polls.close()
+    }
+
+    /// Sends one request.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: The response, whatever its status; that of a redirect or of a request for a password has no body.
+    /// - Throws: ``CloudError``, as ``WebTransport/response(to:)`` says.
+    public func response(
+        to request: WebTransportRequest
+    ) async throws(CloudError) -> WebTransportResponse {
+        guard request.url.isSafeForTokens else {
+            throw CloudError(
+                .badContainer,
+                message: "Only https is allowed, and http to this computer itself."
+            )
+        }
+        if let proxy = WebProxy.inUse(for: request.url) {
+            throw CloudError(
+                .badContainer,
+                message: "The environment sends requests to this computer through a proxy. Add "
+                    + "\(request.url.host(percentEncoded: false) ?? "") to no_proxy, or unset \(proxy)."
+            )
+        }
+        return try await (request.isLongPoll ? polls : requests).response(to: request)
+    }
+}
+
+/// Proxies that the environment names, which would see the tokens of requests that are not encrypted.
+enum WebProxy {
+    /// The variable that names a proxy for a request by plain http; `nil` if there is none.
+    static func inUse(
+        for url: URL,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String? {
+        #if canImport(FoundationNetworking)
+            guard url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: false) else {
+                return nil
+            }
+            let excepted = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
+                .split { $0 == "," || $0 == " " }
+            if excepted.contains("*") || excepted.contains(where: { $0.lowercased() == host.lowercased() }) {
+                return nil
+            }
+            return ["http_proxy", "all_proxy", "ALL_PROXY"].first { environment[$0]?.isEmpty == false }
+        #else
+            // The configuration of the session allows none.
+            return nil
+        #endif
+    }
+}
+
+/// A session of `URLSession`, and what it has to answer.
+private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    // `@unchecked Sendable` holds because all state is in `Locked` values, but for the session, which is set once.
+    private let exchanges = Locked<[Int: WebExchange]>([:])
+    private let session = Locked<URLSession?>(nil)
+    private let clock: any SyncClock
+
+    init(clock: any SyncClock) {
+        self.clock = clock
+    }
+
+    private func open() -> URLSession {
+        session.withLock { session in
+            if let session { return session }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpCookieStorage = nil
+            configuration.httpCookieAcceptPolicy = .never
+            configuration.httpShouldSetCookies = false
+            configuration.urlCache = nil
+            configuration.urlCredentialStorage = nil
+            configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+            #if canImport(Darwin)
+                configuration.waitsForConnectivity = false
+            #endif
+            let opened = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+            session = opened
+            return opened
+        }
+    }
+
+    /// Ends the session, which would otherwise keep its delegate for ever.
+    func close() {
+        session.withLock { $0 }?.invalidateAndCancel()
+    }
+
+    func response(to request: WebTransportRequest) async throws(CloudError) -> WebTransportResponse {
+        var outgoing = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData)
+        outgoing.httpMethod = request.method
+        // The deadline is the exchange's; this one only ends what is silent.
+        outgoing.timeoutInterval = Double(request.timeout.components.seconds) + 5
+        for (name, value) in request.headers { outgoing.setValue(value, forHTTPHeaderField: name) }
+        outgoing.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        if request.method != "GET" { outgoing.httpBody = request.body }
+        let exchange = WebExchange(limit: request.maximumResponseSize, clock: clock)
+        let task = open().dataTask(with: outgoing)
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { exchange.begin(task, within: request.timeout, $0) }
+        } onCancel: {
+            exchange.fail("The request was cancelled.")
+        }
+        // One that has begun is known until the session has told its end.
+        if !exchange.hasBegun { exchanges.withLock { $0[task.taskIdentifier] = nil } }
+        return try result.get()
+    }
+
+    private func exchange(of task: URLSessionTask) -> WebExchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
+    }
+
+    // MARK: What the session tells
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let exchange = exchange(of: dataTask) else { return }
+        let isWanted = exchange.take(response)
+        exchange.decide { completionHandler(isWanted ? .allow : .cancel) }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.take(data)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let exchange = exchange(of: task) else { return }
+        exchange.end(with: response)
+        exchange.decide { completionHandler(nil) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let response = challenge.failureResponse as? HTTPURLResponse else {
+            // The system checks the server's certificate.
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        guard let exchange = exchange(of: task) else { return }
+        exchange.end(with: response)
+        exchange.decide { completionHandler(.cancelAuthenticationChallenge, nil) }
+    }
+
+    /// Asked for when a request would be sent a second time, on a new connection.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(nil)
+        // On Linux, this is called on the queue that ending the task waits for.
+        let exchange = exchange(of: task)
+        DispatchQueue.global().async { exchange?.fail("The connection was closed before the response.") }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(error)
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One request of a `URLSession` and what has arrived of its response; it ends once.
+final class WebExchange: Sendable {
+    typealias Answer = Result<WebTransportResponse, CloudError>
+
+    private struct State {
+        var task: URLSessionTask?
+        var continuation: CheckedContinuation<Answer, Never>?
+        var deadline: Task<Void, Never>?
+        var response: WebTransportResponse?
+        /// The answer if it came before somebody waited for it.
+        var early: Answer?
+        var hasBegun = false
+        var isEnded = false
+        var isCancelled = false
+    }
+
+    private let state = Locked(State())
+    private let limit: Int
+    private let clock: any SyncClock
+
+    /// - Parameters:
+    ///   - limit: The largest usable body, in bytes.
+    ///   - clock: The clock of the deadline.
+    init(limit: Int, clock: any SyncClock) {
+        self.limit = limit
+        self.clock = clock
+    }
+
+    /// Sends the request.
+    ///
+    /// The time that a `URLSession` allows for a whole request is ignored on Linux, so the deadline is kept here.
+    func begin(
+        _ task: URLSessionTask,
+        within timeout: Duration,
+        _ continuation: CheckedContinuation<Answer, Never>
+    ) {
+        let early = state.withLock { state -> Answer? in
+            if state.isEnded { return state.early }
+            state.hasBegun = true
+            state.task = task
+            state.continuation = continuation
+            state.deadline = deadline(after: timeout)
+            return nil
+        }
+        if let early { return continuation.resume(returning: early) }
+        task.resume()
+    }
+
+    /// Whether the task was started, so that its `URLSession` tells its end.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+    private func deadline(after timeout: Duration) -> Task<Void, Never> {
+        let end = clock.now.monotonic + timeout
+        return Task { [weak self, clock] in
+            do {
+                try await clock.sleep(until: end)
+            } catch {
+                // The response came first.
+                return
+            }
+            self?.fail("There was no response within \(timeout.components.seconds) seconds.")
+        }
+    }
+
+    /// Takes the head of the response.
+    ///
+    /// - Returns: Whether the body is wanted; otherwise the caller ends the task.
+    func take(_ response: URLResponse) -> Bool {
+        func refuse(_ message: String) -> Bool {
+            end(.failure(CloudError(.serverResponseLost, message: message)), cancelling: false)
+            return false
+        }
+        guard let head = WebTransportResponse(head: response) else {
+            return refuse("The response is not HTTP.")
+        }
+        let encoding = head.headers["content-encoding"]?.lowercased() ?? "identity"
+        if encoding != "identity" { return refuse("The response is compressed, which was not asked for.") }
+        let announced = head.headers["content-length"].flatMap { Int($0) } ?? 0
+        if announced > limit {
+            return refuse("The response has \(announced) bytes; \(limit) are allowed.")
+        }
+        return state.withLock { state in
+            state.response = head
+            return !state.isEnded
+        }
+    }
+
+    /// Takes a part of the body.
+    func take(_ data: Data) {
+        let isTooLarge = state.withLock { state -> Bool in
+            guard !state.isEnded, let size = state.response?.body.count else { return false }
+            if size + data.count > limit { return true }
+            state.response?.body.append(data)
+            return false
+        }
+        if isTooLarge { fail("The response has more than the \(limit) bytes that are allowed.") }
+    }
+
+    /// Ends with the head of a response whose body does not count; the caller ends the task.
+    func end(with response: HTTPURLResponse) {
+        guard let head = WebTransportResponse(head: response) else { return }
+        end(.success(head), cancelling: false)
+    }
+
+    /// Ends as the `URLSession` says.
+    func complete(_ error: (any Error)?) {
+        if let error { return end(.failure(CloudError(ofNetwork: error))) }
+        let response = state.withLock { $0.response }
+        guard let response else { return fail("There was no response.") }
+        if let announced = response.headers["content-length"].flatMap({ Int($0) }),
+            response.body.count < announced
+        {
+            return fail("The response ended after \(response.body.count) of \(announced) bytes.")
+        }
+        end(.success(response))
+    }
+
+    /// Ends without a usable response, although the request may have arrived.
+    func fail(_ message: String) {
+        end(.failure(CloudError(.serverResponseLost, message: message)))
+    }
+
+    /// Tells the `URLSession` what was decided, unless the task is cancelled.
+    ///
+    /// On Linux, a decision about a task that was cancelled ends the process, so the two exclude each other.
+    func decide(_ tell: () -> Void) {
+        #if canImport(FoundationNetworking)
+            state.withLock { if !$0.isCancelled { tell() } }
+        #else
+            tell()
+        #endif
+    }
+
+    /// - Parameters:
+    ///   - answer: The answer; only the first counts.
+    ///   - cancels: Whether to end the task; not where the `URLSession` waits for a decision, which ends it.
+    private func end(_ answer: Answer, cancelling cancels: Bool = true) {
+        let ended = state.withLock { state -> State? in
+            if state.isEnded { return nil }
+            state.isEnded = true
+            if state.continuation == nil { state.early = answer }
+            if cancels {
+                state.isCancelled = true
+                state.task?.cancel()
+            }
+            defer { (state.task, state.continuation, state.deadline, state.response) = (nil, nil, nil, nil) }
+            return state
+        }
+        guard let ended else { return }
+        ended.deadline?.cancel()
+        ended.continuation?.resume(returning: answer)
+    }
+}
+
+extension WebTransportResponse {
+    /// A response without its body; `nil` if it is not HTTP.
+    fileprivate init?(head: URLResponse) {
+        guard let head = head as? HTTPURLResponse else { return nil }
+        var headers: [String: String] = [:]
+        for (name, value) in head.allHeaderFields {
+            if let name = name as? String, let value = value as? String { headers[name] = value }
+        }
+        self.init(status: head.statusCode, headers: headers)
+    }
+}
+
+extension CloudError {
+    /// An error of `URLSession`, which names the URL and with it the user's token: neither gets into the message.
+    init(ofNetwork error: any Error) {
+        guard let error = error as? URLError else {
+            self.init(.serverResponseLost, message: "The request failed.")
+            return
+        }
+        switch error.code {
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive:
+            self.init(.networkUnavailable)
+        case .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost:
+            self.init(.networkFailure, message: "The server can't be reached (\(error.code.rawValue)).")
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+            self.init(
+                .networkFailure,
+                message: "There is no secure connection to the server (\(error.code.rawValue))."
+            )
+        default:
+            self.init(
+                .serverResponseLost,
+                message: "The connection failed before the response (\(error.code.rawValue))."
+            )
+        }
+    }
+}
