@@ -2,6 +2,12 @@ public import RecordCoding
 
 extension CloudKitWebDatabase {
     /// Fetches a page of the database's changes.
+    ///
+    /// - Parameters:
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - resultsLimit: The maximum number of zones in the page; `nil` lets the services decide.
+    /// - Returns: The page.
+    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` if the token can't be used.
     public func databaseChanges(
         since changeToken: ChangeToken?,
         resultsLimit: Int?
@@ -14,6 +20,14 @@ extension CloudKitWebDatabase {
     }
 
     /// Fetches a page of a zone's changes; one that is too large is requested again with half as many records.
+    ///
+    /// - Parameters:
+    ///   - zoneID: The zone.
+    ///   - changeToken: The change token to continue from; `nil` reads from the beginning.
+    ///   - desiredKeys: The fields to return; `nil` returns all.
+    ///   - resultsLimit: The maximum number of records in the page; `nil` lets the services decide.
+    /// - Returns: The page.
+    /// - Throws: ``CloudError``; ``CloudError/Code-swift.enum/changeTokenExpired`` if the token can't be used.
     public func recordZoneChanges(
         inZoneWith zoneID: ZoneID,
         since changeToken: ChangeToken?,

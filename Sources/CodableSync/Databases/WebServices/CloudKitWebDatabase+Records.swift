@@ -5,6 +5,16 @@ extension CloudKitWebDatabase {
     ///
     /// If a request fails after another zone's was answered, its records have a lost response, and the answered zone
     /// keeps its results.
+    ///
+    /// - Parameters:
+    ///   - recordsToSave: The records to save, with the fields to write; no ID twice.
+    ///   - recordIDsToDelete: The records to delete.
+    ///   - savePolicy: What happens if the server has another version.
+    ///   - atomically: Whether the changes in each zone succeed or fail together; not in the default zone, which has no such
+    ///     requests.
+    /// - Returns: A result for each record. A conflict has the server's record, which is looked up.
+    /// - Throws: ``CloudError`` if the request as a whole failed;
+    ///   ``CloudError/Code-swift.enum/serverResponseLost`` if the changes may have been made.
     public func modifyRecords(
         saving recordsToSave: [Record],
         deleting recordIDsToDelete: [RecordID],
@@ -127,6 +137,13 @@ extension CloudKitWebDatabase {
         return result
     }
 
+    /// Looks up records.
+    ///
+    /// - Parameters:
+    ///   - ids: The records' IDs.
+    ///   - desiredKeys: The fields to return; `nil` returns all, an empty list only the system fields.
+    /// - Returns: The record for each ID, or why there is none.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
     public func records(
         for ids: [RecordID],
         desiredKeys: [String]?

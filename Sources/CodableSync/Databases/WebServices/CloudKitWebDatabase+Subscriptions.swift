@@ -5,6 +5,13 @@ import RecordCoding
 /// A subscription to the database is one for each of its zones, whose IDs are the subscription's with the zone's
 /// name behind it. Zones that are created later are not part of it.
 extension CloudKitWebDatabase {
+    /// Creates and deletes subscriptions.
+    ///
+    /// - Parameters:
+    ///   - subscriptionsToSave: The subscriptions to create.
+    ///   - subscriptionIDsToDelete: The IDs of the subscriptions to delete.
+    /// - Returns: A result for each subscription; that of one to the database is the first failure for a zone.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
     public func modifySubscriptions(
         saving subscriptionsToSave: [CloudSubscription],
         deleting subscriptionIDsToDelete: [String]
@@ -49,6 +56,10 @@ extension CloudKitWebDatabase {
         return result
     }
 
+    /// Lists the subscriptions.
+    ///
+    /// - Returns: The subscriptions to zones, those of the database as one.
+    /// - Throws: ``CloudError`` if the request failed.
     public func allSubscriptions() async throws -> [CloudSubscription] {
         var all: [CloudSubscription] = []
         for subscription in try await subscriptions() {

@@ -1,6 +1,13 @@
 public import RecordCoding
 
 extension CloudKitWebDatabase {
+    /// Creates and deletes zones.
+    ///
+    /// - Parameters:
+    ///   - zonesToSave: The zones to create; existing zones stay unchanged.
+    ///   - zoneIDsToDelete: The zones to delete, with everything in them.
+    /// - Returns: A result for each zone.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
     public func modifyRecordZones(
         saving zonesToSave: [RecordZone],
         deleting zoneIDsToDelete: [ZoneID]
@@ -32,6 +39,11 @@ extension CloudKitWebDatabase {
         return result
     }
 
+    /// Looks up zones.
+    ///
+    /// - Parameter ids: The zones' IDs.
+    /// - Returns: The zone for each ID, or ``CloudError/Code-swift.enum/zoneNotFound``.
+    /// - Throws: ``CloudError`` if the request as a whole failed.
     public func recordZones(for ids: [ZoneID]) async throws -> [ZoneID: Result<RecordZone, CloudError>] {
         var results: [ZoneID: Result<RecordZone, CloudError>] = [:]
         let asked = ids.filter { zoneID in Self.isAllowed(zoneID) { results[zoneID] = .failure($0) } }

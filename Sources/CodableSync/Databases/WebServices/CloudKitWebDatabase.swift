@@ -32,6 +32,11 @@ public struct CloudKitWebDatabase: CloudDatabase {
 
     // MARK: The account
 
+    /// Looks up the user, and says what that means for the account.
+    ///
+    /// - Returns: ``AccountStatus/noAccount`` only if nobody is signed in; if the services no longer accept the session, the
+    ///   account is temporarily unavailable.
+    /// - Throws: ``CloudError`` if it could not be looked up.
     public func accountStatus() async throws -> AccountStatus {
         do throws(CloudError) {
             _ = try await currentUser()
@@ -46,6 +51,10 @@ public struct CloudKitWebDatabase: CloudDatabase {
         }
     }
 
+    /// Looks up the user.
+    ///
+    /// - Returns: The user record name.
+    /// - Throws: ``CloudError``.
     public func userRecordName() async throws -> String { try await currentUser() }
 
     private func currentUser() async throws(CloudError) -> String {

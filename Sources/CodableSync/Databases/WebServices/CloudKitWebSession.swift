@@ -35,20 +35,20 @@ public actor CloudKitWebSession {
     public typealias SignIn = @Sendable (_ url: URL) async throws -> String
 
     let service: WebService
-    private let transport: any WebTransport
-    private let renewal: SignIn?
-    private let file: WebTokenFile
+    let transport: any WebTransport
+    let renewal: SignIn?
+    let file: WebTokenFile
     /// The signals of all databases of the session.
     nonisolated let signs: WebSigns
 
     /// `nil` until the file is read.
-    private var tokens: WebTokens?
+    var tokens: WebTokens?
     /// Whether the file has older tokens, because they could not be stored.
-    private var isUnstored = false
+    var isUnstored = false
     /// Whether a new token was asked for since the services accepted one.
-    private var hasAskedAgain = false
-    private var last: Task<Void, Never>?
-    private var isClosed = false
+    var hasAskedAgain = false
+    var last: Task<Void, Never>?
+    var isClosed = false
 
     /// Creates a session; nothing is read or sent before its first use.
     ///
@@ -147,164 +147,6 @@ public actor CloudKitWebSession {
         await last?.value
         file.close()
     }
-
-    private func signInPage() async throws(CloudError) -> URL {
-        _ = try open()
-        let (answer, _) = try await answer(to: WebRequest("users/current", WebRequestBody.nothing), with: nil)
-        let error = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
-        guard let page = error.redirectURL else {
-            if error.code != .notAuthenticated { throw error }
-            throw CloudError(.notAuthenticated, message: "The services name no page for signing in.")
-        }
-        return page
-    }
-
-    private static func token(in text: String) throws(CloudError) -> String {
-        guard let token = WebCallback.token(in: text) else {
-            throw CloudError(
-                .notAuthenticated,
-                message: "There is no token in what came back. Paste the whole address, or the token in it."
-            )
-        }
-        return token
-    }
-
-    /// Takes a new token if the services say whose it is.
-    private func accept(_ token: String, fromAnyUser: Bool) async throws(CloudError) {
-        var tokens = try open()
-        let (answer, next) = try await answer(
-            to: WebRequest("users/current", WebRequestBody.nothing),
-            with: token
-        )
-        guard let user = try answer.success()["userRecordName"]?.string, !user.isEmpty else {
-            throw .malformed("userRecordName")
-        }
-        let isSame = tokens.user == user
-        guard isSame || fromAnyUser else {
-            throw CloudError(
-                .accountTemporarilyUnavailable,
-                message: "Another user has signed in. Only signIn(_:) changes the user."
-            )
-        }
-        tokens.signIn(user, token)
-        if let next { tokens.rotate(to: next, after: token) }
-        try file.store(tokens)
-        self.tokens = tokens
-        hasAskedAgain = false
-        if !isSame { signs.noteNewUser() }
-    }
-
-    // MARK: Round trips
-
-    /// Runs work when all earlier work is done.
-    private func inTurn<Value: Sendable>(
-        isChange: Bool = false,
-        _ work: @escaping @Sendable (isolated CloudKitWebSession) async throws(CloudError) -> Value
-    ) async throws(CloudError) -> Value {
-        if isClosed {
-            throw CloudError(.badDatabase, message: "The web session is closed. Create a new one.")
-        }
-        let turn = WebTurn<Value>(isChange: isChange)
-        last = Task { [last] in
-            await last?.value
-            guard turn.begin() else { return }
-            do throws(CloudError) {
-                turn.end(.success(try await work(self)))
-            } catch {
-                turn.end(.failure(error))
-            }
-        }
-        return try await turn.value()
-    }
-
-    /// Sends a request with the user's token, and asks for a new one if it is refused.
-    private func roundTrip(_ request: WebRequest) async throws(CloudError) -> WebAnswer {
-        let tokens = try open()
-        guard let current = tokens.current else { throw CloudError(.notAuthenticated) }
-        if isUnstored { try storeAgain() }
-        var answer = try await rotating(request, with: current)
-        if answer.isRefused, let previous = tokens.previous, previous != current {
-            // The response with the current one may have been of a request that the services don't remember.
-            answer = try await rotating(request, with: previous)
-        }
-        guard answer.isRefused else {
-            hasAskedAgain = false
-            return answer
-        }
-        let refusal = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
-        let page = refusal.redirectURL
-        guard let renewal, let page, !hasAskedAgain else {
-            throw .expired(page, "The user must sign in again.")
-        }
-        hasAskedAgain = true
-        let token: String
-        do {
-            token = try Self.token(in: try await renewal(page))
-        } catch {
-            throw .expired(page, "The user has not signed in again.")
-        }
-        do throws(CloudError) {
-            try await accept(token, fromAnyUser: false)
-        } catch {
-            throw error.code == .notAuthenticated ? .expired(page, "The new token was refused.") : error
-        }
-        signs.send(.accountChanged)
-        answer = try await rotating(request, with: try open().current ?? token)
-        guard !answer.isRefused else { throw .expired(page, "The new token was refused.") }
-        return answer
-    }
-
-    /// Sends a request, and stores the token for the next one before the response is used.
-    private func rotating(_ request: WebRequest, with token: String) async throws(CloudError) -> WebAnswer {
-        let (answer, next) = try await answer(to: request, with: token)
-        guard let next, !answer.isRefused else { return answer }
-        var tokens = try open()
-        tokens.rotate(to: next, after: token)
-        guard tokens != self.tokens else { return answer }
-        self.tokens = tokens
-        do throws(CloudError) {
-            try file.store(tokens)
-        } catch {
-            // The response counts. The next request stores the token first, and says why if it cannot.
-            isUnstored = true
-        }
-        return answer
-    }
-
-    private func storeAgain() throws(CloudError) {
-        try file.store(try open())
-        isUnstored = false
-    }
-
-    private func open() throws(CloudError) -> WebTokens {
-        if let tokens { return tokens }
-        let read = try file.open(for: service.identifier)
-        tokens = read
-        return read
-    }
-
-    /// Sends a request to the private database.
-    private func answer(
-        to request: WebRequest,
-        with token: String?
-    ) async throws(CloudError) -> (WebAnswer, next: String?) {
-        let url = try service.url(of: request.operation, token: token)
-        do throws(CloudError) {
-            return try await exchange(WebTransportRequest(url: url, request.body))
-        } catch {
-            guard error.code == .serverResponseLost, !request.isChange else { throw error }
-            throw CloudError(.networkFailure, message: error.message)
-        }
-    }
-
-    private func exchange(
-        _ request: WebTransportRequest
-    ) async throws(CloudError) -> (WebAnswer, next: String?) {
-        let response = try await transport.response(to: request)
-        let next = ["x-apple-cloudkit-web-auth-token", "x-apple-cloudkit-session"].lazy
-            .compactMap { response.headers[$0] }.compactMap(WebCallback.token).first
-        return (WebAnswer(response), next)
-    }
 }
 
 // MARK: What a database needs
@@ -323,46 +165,6 @@ extension CloudKitWebSession: WebConnection {
     }
 }
 
-// MARK: News
-
-extension CloudKitWebSession: WebCourierService {
-    func newCourier() async throws(CloudError) -> URL? {
-        try await inTurn { session throws(CloudError) in try await session.makeCourier() }
-    }
-
-    /// Asks for an address at which the services tell what has changed; `nil` if they have none.
-    private func makeCourier() async throws(CloudError) -> URL? {
-        guard let token = try open().current else { throw CloudError(.notAuthenticated) }
-        let body = WebRequestBody.newToken(service.environment)
-        // Uncertain: which of the paths it is.
-        for root in ["device", "database"] {
-            let url = try service.url(root, "tokens/create", token: token)
-            let (answer, next) = try await exchange(WebTransportRequest(url: url, body))
-            if let next, !answer.isRefused {
-                tokens?.rotate(to: next, after: token)
-                isUnstored = true
-                try storeAgain()
-            }
-            if [400, 404, 405].contains(answer.status) { continue }
-            let json = try answer.success()
-            let address = json["webcourierURL"]?.string.flatMap { URL(string: $0) }
-            return address.flatMap { $0.isSafeForTokens ? $0 : nil }
-        }
-        return nil
-    }
-
-    nonisolated func poll(_ courier: URL) async throws(CloudError) -> WebAnswer {
-        let request = WebTransportRequest(
-            method: "GET",
-            url: courier,
-            timeout: .seconds(300),
-            maximumResponseSize: 1 << 20,
-            isLongPoll: true
-        )
-        return WebAnswer(try await transport.response(to: request))
-    }
-}
-
 extension WebService {
     /// The file of the tokens in the user's data directory.
     fileprivate var defaultPath: String {
@@ -370,41 +172,5 @@ extension WebService {
         let name = container.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "_" }
         return DataDirectory.path.appending(path: "CodableSync/WebSessions")
             .appending(path: "\(String(name)).\(environment.rawValue).\(digest).json")
-    }
-}
-
-extension WebTransportRequest {
-    /// A request of a database.
-    fileprivate init(url: URL, _ body: [UInt8]) {
-        self.init(url: url, headers: ["Content-Type": "application/json"], body: Data(body))
-    }
-}
-
-extension WebAnswer {
-    init(_ response: WebTransportResponse) {
-        let json: WebJSON?
-        do {
-            json = try WebJSON(Array(response.body))
-        } catch {
-            // The page of a proxy, say; the status tells the rest.
-            json = nil
-        }
-        let wait = response.headers["retry-after"].flatMap { Double($0) }.map { Duration(webWait: $0) }
-        self.init(status: response.status, json: json, retryAfter: wait)
-    }
-
-    /// Whether the services refuse the token. Without a code, a 401 or a 421 is that of something between.
-    fileprivate var isRefused: Bool {
-        guard status == 401 || status == 421, let code = json?["serverErrorCode"]?.string else {
-            return false
-        }
-        return code == "AUTHENTICATION_REQUIRED" || code == "AUTHENTICATION_FAILED"
-    }
-}
-
-extension CloudError {
-    /// The session is over, which is no sign-out: the same user may sign in again.
-    fileprivate static func expired(_ page: URL?, _ message: String) -> CloudError {
-        CloudError(.accountTemporarilyUnavailable, message: message, redirectURL: page)
     }
 }

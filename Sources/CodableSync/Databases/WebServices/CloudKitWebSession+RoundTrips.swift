@@ -1,0 +1,200 @@
+import Foundation
+
+/// Round trips: each with the token of the response before.
+extension CloudKitWebSession {
+    /// Runs work when all earlier work is done.
+    func inTurn<Value: Sendable>(
+        isChange: Bool = false,
+        _ work: @escaping @Sendable (isolated CloudKitWebSession) async throws(CloudError) -> Value
+    ) async throws(CloudError) -> Value {
+        if isClosed {
+            throw CloudError(.badDatabase, message: "The web session is closed. Create a new one.")
+        }
+        let turn = WebTurn<Value>(isChange: isChange)
+        last = Task { [last] in
+            await last?.value
+            guard turn.begin() else { return }
+            do throws(CloudError) {
+                turn.end(.success(try await work(self)))
+            } catch {
+                turn.end(.failure(error))
+            }
+        }
+        return try await turn.value()
+    }
+
+    /// Sends a request with the user's token, and asks for a new one if it is refused.
+    func roundTrip(_ request: WebRequest) async throws(CloudError) -> WebAnswer {
+        let tokens = try open()
+        guard let current = tokens.current else { throw CloudError(.notAuthenticated) }
+        if isUnstored { try storeAgain() }
+        var answer = try await rotating(request, with: current)
+        if answer.isRefused, let previous = tokens.previous, previous != current {
+            // The response with the current one may have been of a request that the services don't remember.
+            answer = try await rotating(request, with: previous)
+        }
+        guard answer.isRefused else {
+            hasAskedAgain = false
+            return answer
+        }
+        let refusal = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
+        let page = refusal.redirectURL
+        guard let renewal, let page, !hasAskedAgain else {
+            throw .expired(page, "The user must sign in again.")
+        }
+        hasAskedAgain = true
+        let token: String
+        do {
+            token = try Self.token(in: try await renewal(page))
+        } catch {
+            throw .expired(page, "The user has not signed in again.")
+        }
+        do throws(CloudError) {
+            try await accept(token, fromAnyUser: false)
+        } catch {
+            throw error.code == .notAuthenticated ? .expired(page, "The new token was refused.") : error
+        }
+        signs.send(.accountChanged)
+        answer = try await rotating(request, with: try open().current ?? token)
+        guard !answer.isRefused else { throw .expired(page, "The new token was refused.") }
+        return answer
+    }
+
+    /// Sends a request, and stores the token for the next one before the response is used.
+    func rotating(_ request: WebRequest, with token: String) async throws(CloudError) -> WebAnswer {
+        let (answer, next) = try await answer(to: request, with: token)
+        guard let next, !answer.isRefused else { return answer }
+        var tokens = try open()
+        tokens.rotate(to: next, after: token)
+        guard tokens != self.tokens else { return answer }
+        self.tokens = tokens
+        do throws(CloudError) {
+            try file.store(tokens)
+        } catch {
+            // The response counts. The next request stores the token first, and says why if it cannot.
+            isUnstored = true
+        }
+        return answer
+    }
+
+    func storeAgain() throws(CloudError) {
+        try file.store(try open())
+        isUnstored = false
+    }
+
+    func open() throws(CloudError) -> WebTokens {
+        if let tokens { return tokens }
+        let read = try file.open(for: service.identifier)
+        tokens = read
+        return read
+    }
+
+    /// Sends a request to the private database.
+    func answer(
+        to request: WebRequest,
+        with token: String?
+    ) async throws(CloudError) -> (WebAnswer, next: String?) {
+        let url = try service.url(of: request.operation, token: token)
+        do throws(CloudError) {
+            return try await exchange(WebTransportRequest(url: url, request.body))
+        } catch {
+            guard error.code == .serverResponseLost, !request.isChange else { throw error }
+            throw CloudError(.networkFailure, message: error.message)
+        }
+    }
+
+    func exchange(
+        _ request: WebTransportRequest
+    ) async throws(CloudError) -> (WebAnswer, next: String?) {
+        let response = try await transport.response(to: request)
+        let next = ["x-apple-cloudkit-web-auth-token", "x-apple-cloudkit-session"].lazy
+            .compactMap { response.headers[$0] }.compactMap(WebCallback.token).first
+        return (WebAnswer(response), next)
+    }
+
+    // MARK: New tokens
+
+    func signInPage() async throws(CloudError) -> URL {
+        _ = try open()
+        let (answer, _) = try await answer(to: WebRequest("users/current", WebRequestBody.nothing), with: nil)
+        let error = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
+        guard let page = error.redirectURL else {
+            if error.code != .notAuthenticated { throw error }
+            throw CloudError(.notAuthenticated, message: "The services name no page for signing in.")
+        }
+        return page
+    }
+
+    static func token(in text: String) throws(CloudError) -> String {
+        guard let token = WebCallback.token(in: text) else {
+            throw CloudError(
+                .notAuthenticated,
+                message: "There is no token in what came back. Paste the whole address, or the token in it."
+            )
+        }
+        return token
+    }
+
+    /// Takes a new token if the services say whose it is.
+    func accept(_ token: String, fromAnyUser: Bool) async throws(CloudError) {
+        var tokens = try open()
+        let (answer, next) = try await answer(
+            to: WebRequest("users/current", WebRequestBody.nothing),
+            with: token
+        )
+        guard let user = try answer.success()["userRecordName"]?.string, !user.isEmpty else {
+            throw .malformed("userRecordName")
+        }
+        let isSame = tokens.user == user
+        guard isSame || fromAnyUser else {
+            throw CloudError(
+                .accountTemporarilyUnavailable,
+                message: "Another user has signed in. Only signIn(_:) changes the user."
+            )
+        }
+        tokens.signIn(user, token)
+        if let next { tokens.rotate(to: next, after: token) }
+        try file.store(tokens)
+        self.tokens = tokens
+        hasAskedAgain = false
+        if !isSame { signs.noteNewUser() }
+    }
+}
+
+extension WebTransportRequest {
+    /// A request of a database.
+    init(url: URL, _ body: [UInt8]) {
+        self.init(url: url, headers: ["Content-Type": "application/json"], body: Data(body))
+    }
+}
+
+extension WebAnswer {
+    init(_ response: WebTransportResponse) {
+        let json: WebJSON?
+        do {
+            json = try WebJSON(Array(response.body))
+        } catch {
+            // The page of a proxy, say; the status tells the rest.
+            json = nil
+        }
+        let wait = response.headers["retry-after"].flatMap { Double($0) }.map { Duration(webWait: $0) }
+        self.init(status: response.status, json: json, retryAfter: wait)
+    }
+
+    /// Whether the services refuse the token.
+    ///
+    /// Without a code, a 401 or a 421 is that of something between.
+    var isRefused: Bool {
+        guard status == 401 || status == 421, let code = json?["serverErrorCode"]?.string else {
+            return false
+        }
+        return code == "AUTHENTICATION_REQUIRED" || code == "AUTHENTICATION_FAILED"
+    }
+}
+
+extension CloudError {
+    /// The session is over, which is no sign-out: the same user may sign in again.
+    static func expired(_ page: URL?, _ message: String) -> CloudError {
+        CloudError(.accountTemporarilyUnavailable, message: message, redirectURL: page)
+    }
+}
