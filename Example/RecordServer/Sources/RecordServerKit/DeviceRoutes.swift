@@ -80,13 +80,17 @@ struct DeviceRoutes: Sendable {
         let outcome = try await request.body.consumeWithCancellationOnInboundClose { _ in
             await cancelWhenGracefulShutdown { await courier.poll(token) }
         }
+        var response: Response
         switch outcome {
-        case .notification(let notification): return Self.json(try JSONEncoder().encode(notification))
-        case .nothing: return Response(status: .ok, headers: [.cacheControl: "no-store"])
+        case .notification(let notification): response = Self.json(try JSONEncoder().encode(notification))
+        case .nothing: response = Response(status: .ok, headers: [.cacheControl: "no-store"])
         case .unknownToken:
             let reason = "the token is not known any more; create another"
-            return RecordService.Answer.refusal(status: 404, code: "NOT_FOUND", reason: reason).response()
+            response = RecordService.Answer.refusal(status: 404, code: "NOT_FOUND", reason: reason).response()
         }
+        // Watching for the client to leave has used up the connection.
+        response.headers[.connection] = "close"
+        return response
     }
 
     private static func json(_ data: Data) -> Response {

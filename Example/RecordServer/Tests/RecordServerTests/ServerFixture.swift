@@ -5,9 +5,8 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
-import XCTest
-
 @_spi(Server) import RecordServerKit
+import XCTest
 
 /// A server in memory, and requests to it.
 struct ServerFixture {
@@ -64,7 +63,7 @@ extension TestResponse {
 
     /// A member of the JSON object.
     func member(_ key: String) throws -> String? {
-        let json = try JSONSerialization.jsonObject(with: Data(buffer: body)) as? [String: Any]
+        let json = try JSONSerialization.jsonObject(with: Data(Array(buffer: body))) as? [String: Any]
         return json?[key] as? String
     }
 
