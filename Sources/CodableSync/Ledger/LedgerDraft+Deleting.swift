@@ -13,8 +13,14 @@ extension LedgerDraft {
     /// - Returns: The reason why it was not deleted; `nil` if it was.
     func delete(_ id: RecordID, in zone: inout LedgerZoneDraft, _ save: LedgerSave) -> CloudError? {
         if let error = save.refusing[id] { return error }
+        let write = save.writes[id]
+        let isChecked = write?.policy == .ifServerRecordUnchanged
         guard let record = zone.record(id.recordName) else {
-            return options.deletionOfMissing == .success ? nil : CloudError(.unknownItem)
+            return options.deletionOfMissing == .success && !isChecked ? nil : CloudError(.unknownItem)
+        }
+        if isChecked, write?.changeTag != record.recordChangeTag {
+            let isLost = write?.changeTag.map(isOfAnotherPast) == true
+            return isLost ? CloudError.ofAnotherPast : CloudError(.serverRecordChanged)
         }
         let isOwnParent = record.parent?.recordName.isIdentical(to: id.recordName) == true
         if options.keepsParents, zone.childCount(of: id.recordName) > (isOwnParent ? 1 : 0) {

@@ -6,6 +6,10 @@ struct LedgerSave {
     var isAtomic: Bool
     /// Items that fail although they are valid.
     var refusing: [RecordID: CloudError]
+    /// The rules of items that don't follow the policy.
+    var writes: [RecordID: LedgerWrite]
+
+    func policy(for record: RecordID) -> SavePolicy { writes[record]?.policy ?? policy }
 }
 
 extension LedgerDraft {

@@ -44,8 +44,8 @@ struct LedgerDraft {
             throw CloudError(.badDatabase, message: message)
         }
         switch operation {
-        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, let refusing):
-            let save = LedgerSave(policy: savePolicy, isAtomic: atomically, refusing: refusing)
+        case .modifyRecords(let saving, let deleting, let policy, let atomically, let refusing, let writes):
+            let save = LedgerSave(policy: policy, isAtomic: atomically, refusing: refusing, writes: writes)
             return .modifyRecords(try modifyRecords(saving: saving, deleting: deleting, save))
         case .records(let ids, let desiredKeys):
             return .records(try records(for: ids, desiredKeys: desiredKeys))

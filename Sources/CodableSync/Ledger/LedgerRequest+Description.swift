@@ -15,7 +15,8 @@ import RecordCoding
     /// The format may change, so do not parse it.
     public var description: String {
         switch self {
-        case .modifyRecords(let saving, let deleting, _, _, _): modify(saving.count, deleting.count, "record")
+        case .modifyRecords(let saving, let deleting, _, _, _, _):
+            modify(saving.count, deleting.count, "record")
         case .records(let ids, _): "look up \(ids.count.counted("record"))"
         case .modifyRecordZones(let saving, let deleting): modify(saving.count, deleting.count, "zone")
         case .recordZones(let ids): "look up \(ids.count.counted("zone"))"

@@ -5,13 +5,14 @@ public import RecordCoding
     /// An operation on a database.
     public enum Operation: Equatable, Sendable {
         /// Saves and deletes records; the items in `refusing` fail with the given errors although they are
-        /// valid.
+        /// valid, and those in `writes` follow rules of their own instead of the save policy.
         case modifyRecords(
             saving: [Record],
             deleting: [RecordID],
             savePolicy: SavePolicy,
             atomically: Bool,
-            refusing: [RecordID: CloudError] = [:]
+            refusing: [RecordID: CloudError] = [:],
+            writes: [RecordID: LedgerWrite] = [:]
         )
         /// Looks up records.
         case records([RecordID], desiredKeys: [String]?)

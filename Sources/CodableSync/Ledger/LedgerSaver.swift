@@ -103,7 +103,7 @@ struct LedgerSaver {
     /// Checks a record's version according to the save policy.
     private func checkVersion(of record: Record, _ existing: Record?) throws(CloudError) {
         let tag = record.recordChangeTag
-        switch (save.policy, existing) {
+        switch (save.policy(for: record.recordID), existing) {
         // These policies compare nothing; a deleted record is created again.
         case (.changedKeys, _), (.allKeys, _): return
         // A plain creation, possibly after a deletion.
@@ -148,6 +148,7 @@ struct LedgerSaver {
         var merged =
             existing
             ?? Record(recordType: record.recordType, recordID: zone.draft.normalized(record.recordID))
+        if save.writes[record.recordID]?.replacesFields == true { merged.fields = [:] }
         for (name, value) in record.fields {
             let isDropped = zone.draft.options.dropsEmptyLists && value.isNothing
             if value == .null || isDropped {

@@ -72,7 +72,7 @@ extension FakeDatabase {
         _ reception: Reception
     ) -> LedgerRequest.Operation {
         switch operation {
-        case .modifyRecords(let saving, let deleting, let savePolicy, let atomically, var refusing):
+        case .modifyRecords(let saving, let deleting, let policy, let atomically, var refusing, let writes):
             for id in saving.map(\.recordID) + deleting {
                 let refusal = reception.refusals[named: id.recordName]
                 if let error = error(of: refusal, for: id, user: reception.user) { refusing[id] = error }
@@ -80,9 +80,10 @@ extension FakeDatabase {
             return .modifyRecords(
                 saving: saving,
                 deleting: deleting,
-                savePolicy: savePolicy,
+                savePolicy: policy,
                 atomically: atomically,
-                refusing: refusing
+                refusing: refusing,
+                writes: writes
             )
         case .databaseChanges(let token, let limit):
             return .databaseChanges(since: token, resultsLimit: reception.limit(limit))

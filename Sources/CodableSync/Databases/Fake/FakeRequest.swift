@@ -26,7 +26,7 @@ public struct FakeRequest: Sendable, Equatable {
     /// The request for an operation; `nil` if no client can request it.
     init?(_ operation: LedgerRequest.Operation) {
         switch operation {
-        case .modifyRecords(let saving, let deleting, let savePolicy, _, _):
+        case .modifyRecords(let saving, let deleting, let savePolicy, _, _, _):
             self.init(.modifyRecords)
             recordsToSave = saving
             recordIDs = deleting

@@ -17,7 +17,7 @@ import class Foundation.Thread
 /// Requests that arrive while the disk is busy share the next write. You can use the directory from any task;
 /// it reads and writes on its own dispatch queue. The files are JSON lines, readable in a text editor:
 /// `journal-1.jsonl` and, after a compaction, `snapshot-2.jsonl`.
-@_spi(Server) public final class LedgerDirectory: Sendable {
+@_spi(Server) public final class LedgerDirectory: LedgerStorage {
     /// The minimum size for a compaction.
     package static var compactionSize: UInt64 { 8 << 20 }
 
@@ -25,6 +25,7 @@ import class Foundation.Thread
     public let path: String
 
     let line = Locked(LedgerLine())
+    let changeHub = LedgerChange.makeHub()
     private let store: LedgerStore
     private let queue: DispatchQueue
     private let clock: any SyncClock
@@ -89,8 +90,14 @@ import class Foundation.Thread
         _ request: LedgerRequest,
         at date: Date
     ) async throws(CloudError) -> (response: LedgerResponse, entries: [LedgerEntry]) {
-        try await wait(for: .request(request, date)).get()
+        let answer = try await wait(for: .request(request, date)).get()
+        changeHub.send(changesIn: answer.entries)
+        return answer
     }
+
+    /// The zones that this object's requests change, as a new stream for each access; other processes' changes are
+    /// not among them.
+    public var changes: AsyncStream<LedgerChange> { changeHub.stream {} }
 
     /// Checks whether another connection or process has changed the ledger.
     ///
@@ -143,6 +150,7 @@ import class Foundation.Thread
     /// Requests that wait for another process's lock are tried once more, and fail if that fails. Once this
     /// returns, this object no longer accesses the directory.
     public func close() async {
+        changeHub.finish()
         line.withLock { $0.close() }?.cancel()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             queue.async { [self] in

@@ -16,7 +16,12 @@ extension CloudKitWebDatabase {
         let body = try WebRequestBody.databaseChanges(since: token, resultsLimit: resultsLimit)
         let answer = try await connection.answer(to: WebRequest("changes/database", body))
         if token != nil, answer.isTokenExpired { throw CloudError(.changeTokenExpired) }
-        return try WebResponse.databaseChanges(answer.success())
+        var changes = try WebResponse.databaseChanges(answer.success())
+        changes.modifications = changes.modifications.map(\.ofCurrentUser)
+        for index in changes.deletions.indices {
+            changes.deletions[index].zoneID = changes.deletions[index].zoneID.ofCurrentUser
+        }
+        return changes
     }
 
     /// Fetches a page of a zone's changes; one that is too large is requested again with half as many records.
@@ -56,6 +61,8 @@ extension CloudKitWebDatabase {
         }
     }
 
+    /// The text of a token.
+    ///
     /// - Throws: `changeTokenExpired` for a token that is not the services', or for which they would answer that
     ///   nothing has changed.
     private func text(_ token: ChangeToken) throws(CloudError) -> String {

@@ -83,7 +83,7 @@ extension CloudKitWebDatabase {
                 item["subscriptionType"]?.string?.lowercased() == "zone",
                 let zoneID = item["zoneID"].flatMap(ZoneID.init(web:))
             else { return nil }
-            return WebSubscription(id, zoneID)
+            return WebSubscription(id, zoneID.ofCurrentUser)
         }
     }
 }

@@ -72,3 +72,8 @@ extension CloudKitWebDatabase {
         }
     }
 }
+
+extension ZoneID {
+    /// The ID without the owner's user record name, which responses contain: in a private database, that is the user.
+    var ofCurrentUser: ZoneID { ZoneID(zoneName: zoneName) }
+}

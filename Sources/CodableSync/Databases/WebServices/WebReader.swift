@@ -55,6 +55,19 @@ struct WebReader: Sendable {
             ),
             parent: json["parent"].flatMap(reference)
         )
+        try readFields(json, into: &record, keepsEmpty: false)
+        return record
+    }
+
+    /// Reads the fields of a record.
+    ///
+    /// - Parameters:
+    ///   - json: The record.
+    ///   - record: Gets the fields, and the names of those that can't be read.
+    ///   - keepsEmpty: Whether null and empty lists are values, as they are in requests; the services also write an
+    ///     empty field as null, and a cleared list as an empty one.
+    /// - Throws: `serverResponseLost` for fields that are no object.
+    func readFields(_ json: WebJSON, into record: inout Record, keepsEmpty: Bool) throws(CloudError) {
         let fields: [String: WebJSON]
         switch json["fields"] {
         case nil: fields = [:]
@@ -66,21 +79,27 @@ struct WebReader: Sendable {
         )
         values.reserveCapacity(fields.count)
         for (name, field) in fields {
-            guard let json = field["value"] else { continue }
             let type = field["type"]?.string
+            guard let json = field["value"] else {
+                guard keepsEmpty else { continue }
+                if field.object?["value"] == .null {
+                    values[name] = .null
+                } else {
+                    unknown[name] = type ?? "unknown"
+                }
+                continue
+            }
             guard let value = value(json, type) else {
                 unknown[name] = type ?? "unknown"
                 continue
             }
-            // The services write an empty field as null, and a cleared list as an empty one.
-            if value.isNothing { continue }
+            if value.isNothing, !keepsEmpty { continue }
             values[name] = value
             if field["isEncrypted"]?.bool == true { encrypted.insert(name) }
         }
         record.fields = values
         record.encryptedFields = encrypted
         record.unknownFields = unknown
-        return record
     }
 
     /// Reads a value.
@@ -146,7 +165,7 @@ struct WebReader: Sendable {
         }
     }
 
-    private func reference(_ json: WebJSON) -> RecordReference? {
+    func reference(_ json: WebJSON) -> RecordReference? {
         guard let name = json["recordName"]?.string else { return nil }
         let target = json["zoneID"].flatMap(ZoneID.init(web:))
         return RecordReference(

@@ -1,0 +1,97 @@
+@_spi(Server) import CodableSync
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RecordCoding
+
+/// The paths of databases: finds the user, and leaves the rest to the record service.
+struct DatabaseRoutes: Sendable {
+    private static let operations = [
+        "records/modify", "records/lookup", "records/query", "changes/zone", "changes/database",
+        "zones/modify",
+        "zones/lookup", "zones/list", "subscriptions/modify", "subscriptions/lookup", "subscriptions/list",
+        "users/current", "users/caller",
+    ]
+    private static let place = "/database/1/:container/:environment/:database"
+
+    let authenticator: Authenticator
+    let service: RecordService
+    let faults: Faults
+    let limits: ServerConfiguration.Limits
+
+    func add(to router: Router<ServerContext>) {
+        for method in [HTTPRequest.Method.get, .post] {
+            for operation in Self.operations {
+                router.on("\(Self.place)/\(operation)", method: method) { request, context in
+                    try await answer(request, context, operation)
+                }
+            }
+            router.on("\(Self.place)/**", method: method) { request, context in
+                try await answer(request, context, "unknown")
+            }
+        }
+    }
+
+    private func answer(
+        _ request: Request,
+        _ context: ServerContext,
+        _ operation: String
+    ) async throws -> Response {
+        switch await authenticator.caller(of: request, context) {
+        case .refused(let answer): return answer.response()
+        case .user(let caller):
+            var response = try await answer(request, context, operation, of: caller.user)
+            response.add(caller)
+            return response
+        }
+    }
+
+    private func answer(
+        _ request: Request,
+        _ context: ServerContext,
+        _ operation: String,
+        of user: String
+    ) async throws -> Response {
+        let fault = await faults.take()
+        if case .answer(let answer) = fault { return answer.response() }
+        if fault == .lostRequest { return context.lose() }
+        guard let scope = context.parameters.get("database").flatMap(DatabaseScope.init(rawValue:)) else {
+            let reason = "a database is public, private or shared"
+            return RecordService.Answer.refusal(status: 400, code: "BAD_REQUEST", reason: reason).response()
+        }
+        guard let body = try await request.body(upTo: limits.bodyBytes) else {
+            let reason = "the body has more than \(limits.bodyBytes) bytes"
+            return RecordService.Answer.refusal(status: 413, code: "LIMIT_EXCEEDED", reason: reason)
+                .response()
+        }
+        do throws(CloudError) {
+            let call = RecordService.Request(operation, body, user: user, scope: scope)
+            let answer = try await service.answer(to: call, at: Date())
+            return fault == .lostAnswer ? context.lose() : answer.response()
+        } catch {
+            // Nobody knows whether the request was carried out, and no answer says so.
+            return context.lose()
+        }
+    }
+}
+
+extension Request {
+    /// The bytes of the body; `nil` if there are more than the limit.
+    func body(upTo limit: Int) async throws -> [UInt8]? {
+        if let length = headers[.contentLength].flatMap(Int.init), length > limit { return nil }
+        do {
+            return Array(buffer: try await body.collect(upTo: limit))
+        } catch is NIOTooManyBytesError {
+            return nil
+        }
+    }
+}
+
+extension ServerContext {
+    /// Ends the connection without an answer.
+    func lose() -> Response {
+        channel.close(promise: nil)
+        return Response(status: .internalServerError)
+    }
+}

@@ -1,0 +1,103 @@
+@_spi(Server) import CodableSync
+import Crypto
+import Foundation
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
+
+/// The paths of notifications: creates tokens for a device, and holds its polls.
+struct DeviceRoutes: Sendable {
+    private struct Token: Codable {
+        var apnsEnvironment: String?
+        var apnsToken: String?
+        var webcourierURL: String?
+    }
+
+    /// Apple's page has the path without a database; clients of the live service use `device`, and some add a database.
+    private static let places = [
+        "/device/1/:container/:environment/tokens", "/database/1/:container/:environment/tokens",
+        "/database/1/:container/:environment/:database/tokens",
+    ]
+    private static let maximumBody = 64 << 10
+
+    let authenticator: Authenticator
+    let courier: Courier
+
+    func add(to router: Router<ServerContext>) {
+        for place in Self.places {
+            router.post("\(place)/create") { request, context in
+                try await answer(request, context) { token, user in
+                    var token = token
+                    let poll = await courier.makeToken(for: user)
+                    token.apnsToken = Data(SHA256.hash(data: Data(poll.utf8))).base64EncodedString()
+                    token.webcourierURL = "\(request.origin)/courier/\(poll)"
+                    return token
+                }
+            }
+            // The server has no way to Apple's push service.
+            router.post("\(place)/register") { request, context in
+                try await answer(request, context) { _, _ in Token() }
+            }
+        }
+        for method in [HTTPRequest.Method.get, .post] {
+            router.on("/courier/:token", method: method) { request, context in
+                try await poll(request, context)
+            }
+        }
+    }
+
+    private func answer(
+        _ request: Request,
+        _ context: ServerContext,
+        _ make: (Token, String) async -> Token
+    ) async throws -> Response {
+        let caller: Authenticator.Caller
+        switch await authenticator.caller(of: request, context) {
+        case .refused(let answer): return answer.response()
+        case .user(let user): caller = user
+        }
+        var response: Response
+        do {
+            let body = try await request.body(upTo: Self.maximumBody) ?? []
+            let token = try JSONDecoder().decode(
+                Token.self,
+                from: Data(body.isEmpty ? Array("{}".utf8) : body)
+            )
+            let made = await make(token, caller.user)
+            response = Self.json(try JSONEncoder().encode(made))
+        } catch is DecodingError {
+            let reason = "the body is no JSON object with an apnsEnvironment"
+            response = RecordService.Answer.refusal(status: 400, code: "BAD_REQUEST", reason: reason)
+                .response()
+        }
+        response.add(caller)
+        return response
+    }
+
+    private func poll(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let token = context.parameters.get("token") ?? ""
+        // A client that leaves must not take a notification with it, and a server that stops must not wait.
+        let outcome = try await request.body.consumeWithCancellationOnInboundClose { _ in
+            await cancelWhenGracefulShutdown { await courier.poll(token) }
+        }
+        var response: Response
+        switch outcome {
+        case .notification(let notification): response = Self.json(try JSONEncoder().encode(notification))
+        case .nothing: response = Response(status: .ok, headers: [.cacheControl: "no-store"])
+        case .unknownToken:
+            let reason = "the token is not known any more; create another"
+            response = RecordService.Answer.refusal(status: 404, code: "NOT_FOUND", reason: reason).response()
+        }
+        // Watching for the client to leave has used up the connection.
+        response.headers[.connection] = "close"
+        return response
+    }
+
+    private static func json(_ data: Data) -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "application/json; charset=UTF-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
+        )
+    }
+}

@@ -1,0 +1,13 @@
+import Hummingbird
+import NIOCore
+
+/// A request on its way through the server, with its connection.
+struct ServerContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A socket to a server on this computer, for requests that no HTTP client would send.
+final class RawConnection {
+    private let socket: Int32
+
+    init(port: Int) throws {
+        #if canImport(Darwin)
+            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) }
+        }
+        guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
+        // So that a test ends if the server never answers.
+        var time = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(socket) }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Reads until the server closes the connection, or a text was read.
+    ///
+    /// - Returns: What was read, and whether the connection was closed.
+    func read(until end: String? = nil) -> (text: String, isClosed: Bool) {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            if count <= 0 {
+                let isLate = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+                return (String(decoding: bytes, as: UTF8.self), !isLate)
+            }
+            bytes += buffer[..<count]
+            let text = String(decoding: bytes, as: UTF8.self)
+            if let end, text.contains(end) { return (text, false) }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import XCTest
+
+@_spi(Server) @testable import RecordServerKit
+
+/// What keeps a server from being misused, from its own computer and from others.
+final class SecurityTests: XCTestCase {
+    private let current = ServerFixture.prefix + "users/current"
+
+    private func raw(
+        _ change: (inout ServerConfiguration) -> Void = { _ in },
+        _ body: @Sendable @escaping (ServerFixture, Int) async throws -> Void
+    ) async throws {
+        let fixture = try ServerFixture(change)
+        try await fixture.runLive { client in
+            let port = try XCTUnwrap(client.port)
+            try await body(fixture, port)
+        }
+    }
+
+    func testAForeignHostIsMisdirectedWithoutJSON() async throws {
+        try await raw({ $0.hostNames = ["records.example"] }) { [current] fixture, port in
+            let path = current + fixture.query()
+            for (host, status) in [
+                ("evil.example", 421), ("127.0.0.1.evil.example:80", 421), ("", 400),
+                ("localhost:\(port)", 200), ("127.0.0.1", 200), ("[::1]:8080", 200), ("Records.Example", 200),
+            ] {
+                let connection = try RawConnection(port: port)
+                connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+                let (text, _) = connection.read()
+                let found = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+                if host.isEmpty { XCTAssertNotEqual(found, 200) } else { XCTAssertEqual(found, status, host) }
+                if status != 200 { XCTAssertFalse(text.contains("serverErrorCode"), host) }
+            }
+        }
+    }
+
+    func testTwoLengthsAreRefusedAndTheConnectionIsClosed() async throws {
+        try await raw { [current] fixture, port in
+            let start = "POST \(current)\(fixture.query()) HTTP/1.1\r\nHost: localhost\r\n"
+            for headers in [
+                "Content-Length: 2\r\nContent-Length: 7\r\n", "Content-Length: 2\r\nContent-Length: 2\r\n",
+                "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+                "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
+            ] {
+                let connection = try RawConnection(port: port)
+                connection.send(start + headers + "\r\n{}")
+                let (text, isClosed) = connection.read()
+                XCTAssertTrue(text.hasPrefix("HTTP/1.1 400"), "\(headers)\(text)")
+                XCTAssertTrue(isClosed, headers)
+            }
+        }
+    }
+
+    func testHeadersAndBodiesThatDripAreCutOff() async throws {
+        let limits: (inout ServerConfiguration) -> Void = {
+            $0.limits.headerSeconds = 0.3
+            $0.limits.bodySeconds = 0.3
+        }
+        try await raw(limits) { [current] fixture, port in
+            for start in [
+                "", "POST \(current) HTTP/1.1\r\nHost: localhost\r\n",
+                "POST \(current)\(fixture.query()) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+            ] {
+                let connection = try RawConnection(port: port)
+                connection.send(start)
+                let (text, isClosed) = connection.read()
+                XCTAssertTrue(isClosed, start)
+                XCTAssertFalse(text.contains("200 OK"), start)
+            }
+        }
+    }
+
+    func testAConnectionThatWaitsTooLongForItsNextRequestIsClosed() async throws {
+        try await raw({ $0.limits.idleSeconds = 0.3 }) { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let (text, isClosed) = connection.read()
+            XCTAssertTrue(text.hasSuffix("ok\n"))
+            XCTAssertTrue(isClosed)
+        }
+    }
+
+    func testConnectionsAreBounded() async throws {
+        // The test's own client has one.
+        try await raw({ $0.limits.connections = 3 }) { _, port in
+            let request = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            var connections: [RawConnection] = []
+            for _ in 0..<2 {
+                let connection = try RawConnection(port: port)
+                connection.send(request)
+                XCTAssertTrue(connection.read(until: "ok\n").text.hasSuffix("ok\n"))
+                connections.append(connection)
+            }
+            let late = try RawConnection(port: port)
+            late.send(request)
+            connections = []
+            XCTAssertTrue(late.read(until: "ok\n").text.hasSuffix("ok\n"), "it waited for a place")
+        }
+    }
+
+    func testABodyThatIsTooLargeIsRefusedBeforeItIsRead() async throws {
+        try await raw { [current] fixture, port in
+            let connection = try RawConnection(port: port)
+            let length = "Content-Length: \((16 << 20) + 1)\r\n"
+            connection.send("POST \(current)\(fixture.query()) HTTP/1.1\r\nHost: localhost\r\n\(length)\r\n{")
+            let (text, _) = connection.read(until: "LIMIT_EXCEEDED")
+            XCTAssertTrue(text.hasPrefix("HTTP/1.1 413"), text)
+        }
+        let fixture = try ServerFixture { $0.limits.bodyBytes = 100 }
+        try await fixture.run { [current] client in
+            let chunked = try await client.post(current + fixture.query(), String(repeating: " ", count: 101))
+            XCTAssertEqual(chunked.status.code, 413)
+        }
+    }
+
+    func testJSONThatIsNestedTooDeeplyIsRefused() async throws {
+        let fixture = try ServerFixture()
+        try await fixture.run { [current] client in
+            for (body, code) in [
+                (String(repeating: "[", count: 100_000), "BAD_REQUEST"), ("{", "BAD_REQUEST"),
+                ("[]", "BAD_REQUEST"),
+                ("{\"a\":[" + String(repeating: "0,", count: 1_000_001), "LIMIT_EXCEEDED"),
+            ] {
+                let answer = try await client.post(current + fixture.query(), body)
+                XCTAssertEqual(try answer.member("serverErrorCode"), code, String(body.prefix(10)))
+            }
+        }
+    }
+
+    func testACompressedRequestIsRefused() async throws {
+        let fixture = try ServerFixture()
+        try await fixture.run { [current] client in
+            let answer = try await client.post(current + fixture.query(), headers: [.contentEncoding: "gzip"])
+            XCTAssertEqual(answer.status.code, 415)
+        }
+    }
+
+    func testLogsHaveNoTokensAndNoNames() async throws {
+        let fixture = try ServerFixture()
+        let name = "SecretZone"
+        try await fixture.run { client in
+            let body =
+                "{\"operations\":[{\"operationType\":\"create\",\"zone\":{\"zoneID\":{\"zoneName\":\"\(name)\"}}}]}"
+            _ = try await client.post(ServerFixture.prefix + "zones/modify" + fixture.query(), body)
+            _ = try await client.post("/database/1/\(name)/x/y/\(name)" + fixture.query())
+            _ = try await client.post("/\(name)" + fixture.query())
+            _ = try await client.execute(uri: "/courier/\(name)", method: .get)
+        }
+        let log = fixture.lines.lines.joined(separator: "\n")
+        XCTAssertTrue(
+            log.contains("POST /database/1/{container}/{environment}/{database}/zones/modify 200"),
+            log
+        )
+        for secret in [name, fixture.server.apiToken, fixture.server.webAuthToken(of: "alice"), "ckAPIToken"]
+        {
+            XCTAssertFalse(log.contains(secret), secret)
+        }
+    }
+
+    func testTextOfALogIsShortAndPlain() {
+        XCTAssertEqual("\(LogText("GET"))", "GET")
+        XCTAssertEqual("\(LogText("a\nb\u{1B}[31m\u{202E}"))", "a\\nb\\u{1B}[31m\\u{202E}")
+        XCTAssertEqual("\(LogText(String(repeating: "\n", count: 500)))".count, 80)
+    }
+
+    func testTheAdministratorsPathNeedsItsTokenAndItsOrigin() async throws {
+        let fixture = try ServerFixture()
+        let token = try XCTUnwrap(HTTPField.Name("X-Record-Server-Admin"))
+        let origin = try XCTUnwrap(HTTPField.Name("Origin"))
+        try await fixture.run { client in
+            let admin = fixture.server.adminToken
+            for (headers, status) in [
+                ([:] as HTTPFields, 401), ([token: fixture.server.apiToken], 401),
+                ([token: admin, origin: "http://evil.example"], 403), ([token: admin, origin: "null"], 403),
+                ([token: admin, origin: "http://localhost"], 204), ([token: admin], 204),
+            ] {
+                let answer = try await client.post("/admin/faults", "{\"status\":503}", headers: headers)
+                XCTAssertEqual(answer.status.code, status, "\(headers)")
+            }
+            let malformed = try await client.post(
+                "/admin/faults",
+                "{\"status\":200}",
+                headers: [token: admin]
+            )
+            XCTAssertEqual(malformed.status.code, 400)
+        }
+    }
+
+    func testASignInReturnsToRegisteredURLsOnly() async throws {
+        let fixture = try ServerFixture {
+            $0.callbacks = ["http://localhost:9/a", "http://localhost:9/b?c=d"]
+        }
+        try await fixture.run { client in
+            for (callback, location) in [
+                ("", "http://localhost:9/a?ckWebAuthToken="),
+                ("&callback=http://localhost:9/b?c%3Dd", "http://localhost:9/b?c=d&ckWebAuthToken="),
+            ] {
+                let answer = try await client.post("/sign-in", "user=alice" + callback)
+                XCTAssertEqual(answer.status.code, 303)
+                XCTAssertTrue(answer.header("Location")?.hasPrefix(location) == true, location)
+            }
+            for body in [
+                "user=alice&callback=http://evil.example", "user=alice&callback=http://localhost:9/a/..",
+                "user=nobody", "", "callback=http://localhost:9/a",
+            ] {
+                let answer = try await client.post("/sign-in", body)
+                XCTAssertEqual(answer.status.code, 400, body)
+                XCTAssertNil(answer.header("Location"), body)
+            }
+            let page = try await client.execute(uri: "/sign-in?callback=http://evil.example", method: .get)
+            XCTAssertEqual(page.status.code, 400)
+        }
+    }
+
+    func testTheSignInPageShowsNamesAsText() async throws {
+        let fixture = try ServerFixture { $0.users = ["<script>alert('\"&"] }
+        try await fixture.run { client in
+            let page = try await client.execute(uri: "/sign-in", method: .get)
+            XCTAssertFalse(page.text.contains("<script>"))
+            XCTAssertTrue(page.text.contains("&lt;script&gt;alert(&#39;&quot;&amp;"))
+            XCTAssertEqual(
+                page.header("Content-Security-Policy"),
+                "default-src 'none'; frame-ancestors 'none'"
+            )
+        }
+    }
+
+    func testBeyondLoopbackShortTokensAreRefusedAndASignInNeedsTheAdministratorsToken() async throws {
+        func isAllowed(_ change: (inout ServerConfiguration) -> Void) -> Bool {
+            var configuration = ServerConfiguration(container: "iCloud.test", users: ["alice"])
+            configuration.address = "0.0.0.0"
+            configuration.hostNames = ["records.example"]
+            change(&configuration)
+            do { try configuration.check() } catch { return false }
+            return true
+        }
+        XCTAssertTrue(isAllowed { _ in })
+        XCTAssertTrue(isAllowed { $0.apiToken = String(repeating: "a", count: 32) })
+        XCTAssertFalse(isAllowed { $0.apiToken = "short" })
+        XCTAssertFalse(isAllowed { $0.adminToken = "short" })
+        XCTAssertFalse(isAllowed { $0.fixedTokens = ["alice": "short"] })
+        XCTAssertFalse(isAllowed { $0.hostNames = [] })
+        XCTAssertTrue(
+            isAllowed {
+                $0.address = "127.0.0.1"
+                $0.apiToken = "short"
+            }
+        )
+        let fixture = try ServerFixture {
+            $0.address = "0.0.0.0"
+            $0.hostNames = ["records.example"]
+        }
+        try await fixture.run { client in
+            let without = try await client.post("/sign-in", "user=alice")
+            XCTAssertEqual(without.status.code, 403)
+            let with = try await client.post("/sign-in", "user=alice&code=\(fixture.server.adminToken)")
+            XCTAssertEqual(with.status.code, 200)
+        }
+    }
+}
