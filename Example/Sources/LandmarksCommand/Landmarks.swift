@@ -9,14 +9,14 @@ struct Landmarks: AsyncParsableCommand {
         abstract: "Landmarks of the world, synced across your devices.",
         discussion: """
             Every --device has its own state. Commands queue changes on their device; 'sync' sends them to the \
-            cloud, a directory that the devices share, and fetches the changes of other devices.
+            cloud, a directory that the devices share or a server, and fetches the changes of other devices.
 
             Exit codes: 0 done, 64 usage, 65 bad input data, 66 no such input, 69 cloud unreachable, \
             70 internal error, 74 disk, 75 state in use, 130 interrupted.
             """,
         subcommands: [
             Demo.self, Import.self, Add.self, Edit.self, Remove.self, List.self, Sync.self, Watch.self,
-            Status.self, Schema.self,
+            Status.self, Schema.self, SignIn.self,
         ]
     )
 

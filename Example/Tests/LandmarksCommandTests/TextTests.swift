@@ -88,9 +88,9 @@ final class TextTests: XCTestCase {
 
     func testAnotherCloudHasAnotherState() {
         let home = URL(filePath: "/tmp/nowhere", directoryHint: .isDirectory)
-        let phone = Device(name: "phone", home: home, cloud: nil)
-        let tablet = Device(name: "tablet", home: home, cloud: nil)
-        XCTAssertEqual(phone.cloudDirectory.path, "/tmp/nowhere/cloud")
+        let phone = Device(name: "phone", home: home)
+        let tablet = Device(name: "tablet", home: home)
+        XCTAssertEqual(phone.cloud.place, "/tmp/nowhere/cloud")
         XCTAssertEqual(phone.stateDirectory(for: "k3").path, "/tmp/nowhere/devices/phone/k3")
         XCTAssertNotEqual(phone.stateDirectory(for: "k3"), phone.stateDirectory(for: "k4"))
         XCTAssertNotEqual(phone.stateDirectory(for: "k3"), tablet.stateDirectory(for: "k3"))

@@ -18,8 +18,8 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The directory that plays the cloud (default: 'cloud' in --home).",
-            valueName: "dir"
+            "The directory that plays the cloud (default: 'cloud' in --home), or a server's URL.",
+            valueName: "dir|url"
         )
     )
     var cloud: String?
@@ -29,7 +29,12 @@ struct DeviceOptions: ParsableArguments {
         let name = device ?? HostName.current
         if name.isEmpty { throw Failure(.usage, "the name of --device is empty") }
         let home = try directory(home, of: "--home") ?? DataDirectory.path()
-        return Device(name: name, home: home, cloud: try directory(cloud, of: "--cloud"))
+        return Device(name: name, home: home, cloud: try chosenCloud())
+    }
+
+    private func chosenCloud() throws -> Cloud? {
+        if let cloud, let server = try WebServer(cloud) { return .server(server) }
+        return try directory(cloud, of: "--cloud").map { .directory($0, isGiven: true) }
     }
 
     private func directory(_ path: String?, of option: String) throws -> URL? {

@@ -9,17 +9,21 @@ import LandmarkModel
 /// same.
 struct Device: Sendable {
     let name: String
-    let cloudDirectory: URL
-    private let isCloudGiven: Bool
+    let cloud: Cloud
     private let statesDirectory: URL
+    private let sessionsDirectory: URL
 
-    init(name: String, home: URL, cloud: URL?) {
+    init(name: String, home: URL, cloud: Cloud? = nil) {
         self.name = name
-        isCloudGiven = cloud != nil
-        cloudDirectory = cloud ?? home.appending(path: "cloud", directoryHint: .isDirectory)
+        self.cloud =
+            cloud ?? .directory(home.appending(path: "cloud", directoryHint: .isDirectory), isGiven: false)
         statesDirectory =
             home
             .appending(path: "devices", directoryHint: .isDirectory)
+            .appending(path: FileName.of(name), directoryHint: .isDirectory)
+        sessionsDirectory =
+            home
+            .appending(path: "sessions", directoryHint: .isDirectory)
             .appending(path: FileName.of(name), directoryHint: .isDirectory)
     }
 
@@ -36,7 +40,7 @@ struct Device: Sendable {
         let files = FileManager.default
         let exists = files.fileExists(atPath: state.path)
         guard !exists, files.fileExists(atPath: statesDirectory.path) else { return nil }
-        return "'\(cloudDirectory.path.shown)' is a new cloud for this device, which begins an empty state; "
+        return "'\(cloud.place.shown)' is a new cloud for this device, which begins an empty state; "
             + "what it has for other clouds stays in '\(statesDirectory.path.shown)'"
     }
 
@@ -63,12 +67,30 @@ struct Device: Sendable {
         }
     }
 
+    /// The user's access to a server, with the tokens of this device.
+    func session(on server: WebServer) -> CloudKitWebSession {
+        server.session(file: sessionsDirectory.appending(path: FileName.of(server.identifier) + ".json"))
+    }
+
+    /// A connection to the cloud, and what closes it.
+    private func connect() -> (database: any CloudDatabase, close: () async -> Void) {
+        switch cloud {
+        case .directory(let directory, _):
+            let database = LocalDatabase(directory: directory)
+            return (database, { await database.close() })
+        case .server(let server):
+            let session = session(on: server)
+            return (.cloudKitWeb(session), { await session.close() })
+        }
+    }
+
     /// The identifier of the cloud; an empty directory becomes a cloud.
-    private func identifier(of database: LocalDatabase) throws -> String {
+    private func identifier(of database: any CloudDatabase) throws -> String {
         do {
             return try database.identifier
         } catch let error as CloudError {
-            let status: ExitStatus = isCloudGiven ? .unavailable : .inputOutput
+            let status: ExitStatus =
+                if case .directory(_, isGiven: false) = cloud { .inputOutput } else { .unavailable }
             throw Failure(status, "the directory of the cloud can't be used: \(error.message)")
         }
     }
@@ -85,7 +107,7 @@ struct Device: Sendable {
         automaticallySyncs: Bool = false,
         _ body: (SyncEngine<Landmark>) async throws -> Result
     ) async throws -> Result {
-        let database = LocalDatabase(directory: cloudDirectory)
+        let (database, close) = connect()
         do {
             let state = stateDirectory(for: try identifier(of: database))
             if let warning = warning(beforeBeginning: state) {
@@ -97,14 +119,14 @@ struct Device: Sendable {
             do {
                 let result = try await body(engine)
                 try await engine.close()
-                await database.close()
+                await close()
                 return result
             } catch {
                 try await engine.close()
                 throw error
             }
         } catch {
-            await database.close()
+            await close()
             throw error
         }
     }

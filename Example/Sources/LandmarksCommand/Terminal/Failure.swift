@@ -24,6 +24,8 @@ struct Failure: Error, Equatable {
                 .inUse,
                 "this device is in use; wait for the other command, or use another --device (\(error.message))"
             )
+        case let error as SyncError where error.cloudError?.code == .notAuthenticated:
+            self.init(.unavailable, "\(error.description) Run 'landmarks sign-in' with the same --cloud.")
         case let error as SyncError:
             self.init(Self.status(of: error), error.description)
         case let error as CloudError:

@@ -39,7 +39,7 @@ struct StatusReport: Encodable, Equatable {
         self.device = device.name
         self.landmarks = landmarks
         state = diagnostics.stateDirectory ?? device.stateDirectory(for: diagnostics.cloud).path
-        cloud = device.cloudDirectory.path
+        cloud = device.cloud.place
         account = diagnostics.userRecordName
         known = diagnostics.knownCount
         lastSync = diagnostics.lastFetch
