@@ -66,6 +66,7 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
             ),
             (400, #"{"serverErrorCode":"ATOMIC_ERROR","reason":"failed as a unit"}"#),
             (400, #"{"serverErrorCode":"ATOMIC_ERROR","records":[]}"#),
+            (200, #"{"serverErrorCode":"ATOMIC_ERROR"}"#),
             (
                 200,
                 #"{"records":[{"recordName":"stale","serverErrorCode":"ATOMIC_ERROR"},"#

@@ -160,8 +160,11 @@ final class CloudKitWebSessionTests: CloudKitWebSessionScenario {
         XCTAssertEqual(status, .temporarilyUnavailable)
         let expired = await Self.error { _ = try await Self.ask(session) }
         XCTAssertEqual(expired?.redirectURL?.absoluteString, "https://example.org/signin")
-        let needs = try await session.needsSignIn
-        XCTAssertFalse(needs, "the user has signed in once")
+        var needs = try await session.needsSignIn
+        XCTAssertTrue(needs)
+        try await session.signIn { [transport] _ in transport.signIn() }
+        needs = try await session.needsSignIn
+        XCTAssertFalse(needs)
         try await session.signOut()
         status = try await database.accountStatus()
         XCTAssertEqual(status, .noAccount)

@@ -182,7 +182,7 @@ extension CloudKitWebDatabase {
 extension WebAnswer {
     /// Whether nothing was changed because one of the records could not be.
     fileprivate var isAtomicFailure: Bool {
-        status != 200 && json?["serverErrorCode"]?.string == "ATOMIC_ERROR"
+        json?["serverErrorCode"]?.string == "ATOMIC_ERROR"
     }
 }
 

@@ -34,15 +34,16 @@ extension CloudKitWebSession {
             answer = try await rotating(request, with: previous)
         }
         guard answer.isRefused else {
-            hasAskedAgain = false
+            isExpired = false
             return answer
         }
         let refusal = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
         let page = refusal.redirectURL
-        guard let renewal, let page, !hasAskedAgain else {
+        let wasExpired = isExpired
+        isExpired = true
+        guard let renewal, let page, !wasExpired else {
             throw .expired(page, "The user must sign in again.")
         }
-        hasAskedAgain = true
         let token: String
         do {
             token = try Self.token(in: try await renewal(page))
@@ -56,7 +57,10 @@ extension CloudKitWebSession {
         }
         signs.send(.accountChanged)
         answer = try await rotating(request, with: try open().current ?? token)
-        guard !answer.isRefused else { throw .expired(page, "The new token was refused.") }
+        guard !answer.isRefused else {
+            isExpired = true
+            throw .expired(page, "The new token was refused.")
+        }
         return answer
     }
 
@@ -156,7 +160,7 @@ extension CloudKitWebSession {
         if let next { tokens.rotate(to: next, after: token) }
         try file.store(tokens)
         self.tokens = tokens
-        hasAskedAgain = false
+        isExpired = false
         if !isSame { signs.noteNewUser() }
     }
 }

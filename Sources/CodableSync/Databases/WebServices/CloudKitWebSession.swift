@@ -45,8 +45,8 @@ public actor CloudKitWebSession {
     var tokens: WebTokens?
     /// Whether the file has older tokens, because they could not be stored.
     var isUnstored = false
-    /// Whether a new token was asked for since the services accepted one.
-    var hasAskedAgain = false
+    /// Whether the services have refused the tokens, and no new one was accepted since.
+    var isExpired = false
     var last: Task<Void, Never>?
     var isClosed = false
 
@@ -102,9 +102,10 @@ public actor CloudKitWebSession {
 
     // MARK: Signing in
 
-    /// Whether nobody is signed in, as far as the file says; no request is made.
+    /// Whether nobody is signed in according to the file, or the services have refused the tokens since the session was
+    /// created; no request is made.
     public var needsSignIn: Bool {
-        get throws { try open().user == nil }
+        get throws { try open().user == nil || isExpired }
     }
 
     /// The user record name of who is signed in; `nil` if nobody is.
