@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import CodableSync
+@_spi(Server) @testable import CodableSync
 
 /// The services' tokens in memory: each answer has the next one, and what a request may use is checked.
 final class StubTransport: WebTransport {
@@ -32,8 +32,11 @@ final class StubTransport: WebTransport {
     }
 
     private let state = Locked(State())
+    /// What answers the requests of users who are signed in; without one, each has the same empty answer.
+    private let service: RecordService?
 
-    init(_ strictness: Strictness = .once) {
+    init(_ strictness: Strictness = .once, service: RecordService? = nil) {
+        self.service = service
         state.withLock { $0.strictness = strictness }
     }
 
@@ -79,27 +82,32 @@ final class StubTransport: WebTransport {
         // Lets others in, so that requests could overlap.
         await Task.yield()
         if let answer = try await reaction?(request) { return answer }
-        return answer(with: token)
+        guard let (user, next) = rotate(token) else { return Self.refusal }
+        let headers = ["X-Apple-CloudKit-Web-Auth-Token": next]
+        guard let service else {
+            let text = "{\"userRecordName\":\"\(user)\",\"zones\":[],\"records\":[]}"
+            return WebTransportResponse(status: 200, headers: headers, body: Data(text.utf8))
+        }
+        let call = RecordService.Request(operation, Array(request.body), user: user)
+        let answer = try await service.answer(to: call, at: Date())
+        return WebTransportResponse(status: answer.status, headers: headers, body: Data(answer.body))
     }
 
-    private func answer(with token: String?) -> WebTransportResponse {
+    /// The user of a token, and the token for the next request; `nil` if the services refuse it.
+    private func rotate(_ token: String?) -> (user: String, next: String)? {
         state.withLock { state in
             guard let token, let index = state.tokens.lastIndex(where: { $0.text == token }) else {
-                return Self.refusal
-            }
-            switch state.strictness {
-            case .once where !state.used.insert(token).inserted: return Self.refusal
-            case .previous where index < state.tokens.count - 2: return Self.refusal
-            case .once, .previous, .all: break
+                return nil
             }
             let user = state.tokens[index].user
+            switch state.strictness {
+            case .once where !state.used.insert(token).inserted: return nil
+            case .previous where index < state.tokens.count - 2: return nil
+            case .once, .previous, .all: break
+            }
             let next = "secret+\(state.tokens.count)/\(user)=="
             state.tokens.append((next, user))
-            return WebTransportResponse(
-                status: 200,
-                headers: ["X-Apple-CloudKit-Web-Auth-Token": next],
-                body: Data("{\"userRecordName\":\"\(user)\",\"zones\":[],\"records\":[]}".utf8)
-            )
+            return (user, next)
         }
     }
 
