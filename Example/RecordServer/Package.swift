@@ -55,8 +55,10 @@ let package = Package(
         .testTarget(
             name: "RecordServerTests",
             dependencies: [
+                "RecordServer",
                 "RecordServerKit",
                 .product(name: "CodableSync", package: "CodableSync"),
+                .product(name: "RecordCoding", package: "CodableSync"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,0 +1,114 @@
+import CodableSync
+import Foundation
+import RecordCoding
+import XCTest
+
+/// Engines on a server that is a process: two devices of one user, one of another, and kills in the middle of traffic.
+final class KilledServerTests: XCTestCase {
+    private struct Page: RecordCodable, Equatable {
+        var id: String
+        var text: String
+        var recordName: String { id }
+
+        static func resolveConflict(_ conflict: Conflict<Page>) throws -> Page? { try conflict.merged() }
+    }
+
+    /// A device: a directory, a session and an engine.
+    private final class Device: Sendable {
+        let session: CloudKitWebSession
+        let engine: SyncEngine<Page>
+
+        init(_ name: String, of user: String, on server: ServerProcess, in directory: URL) async throws {
+            let home = directory.appending(path: name, directoryHint: .isDirectory)
+            session = CloudKitWebSession(
+                container: "iCloud.local",
+                apiToken: try XCTUnwrap(server.printed["API token"]),
+                server: try server.url,
+                file: home.appending(path: "session.json")
+            )
+            let token = try XCTUnwrap(server.printed["web-auth token of \(user)"])
+            try await session.signIn { _ in token }
+            var configuration = SyncConfiguration()
+            configuration.storage = .directory(home.appending(path: "state"))
+            engine = SyncEngine(database: .cloudKitWeb(session), configuration: configuration)
+        }
+
+        func close() async throws {
+            try await engine.close()
+            await session.close()
+        }
+
+        /// Waits until the engine has sent everything by itself.
+        func waitUntilSent(within seconds: Double) async throws {
+            let end = Date(timeIntervalSinceNow: seconds)
+            while try await !engine.pendingChanges().isEmpty {
+                if Date() > end { return XCTFail("not sent within \(seconds) seconds") }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    private var directory = URL(filePath: "/")
+
+    override func setUpWithError() throws {
+        directory = FileManager.default.temporaryDirectory
+            .appending(path: "KilledServerTests-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    override func tearDownWithError() throws {
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    func testTwoDevicesConvergeAndAnotherUserSeesNothing() async throws {
+        let server = try ServerProcess(
+            directory: directory.appending(path: "server"),
+            users: ["alice", "bob"]
+        )
+        let phone = try await Device("phone", of: "alice", on: server, in: directory)
+        let tablet = try await Device("tablet", of: "alice", on: server, in: directory)
+        let other = try await Device("other", of: "bob", on: server, in: directory)
+        try await phone.engine.upload(Page(id: "p", text: "phone"))
+        try await tablet.engine.upload(Page(id: "t", text: "tablet"))
+        for device in [phone, tablet, phone, other] { _ = try await device.engine.sync() }
+        for device in [phone, tablet] {
+            let names = try await device.engine.allModels().map(\.id).sorted()
+            XCTAssertEqual(names, ["p", "t"])
+        }
+        let none = try await other.engine.allModels()
+        XCTAssertEqual(none, [])
+        for device in [phone, tablet, other] { try await device.close() }
+        XCTAssertEqual(server.terminate(), 0)
+    }
+
+    /// `KILLS=100` in the environment kills it a hundred times.
+    func testNothingAcknowledgedIsLostWhenTheServerIsKilled() async throws {
+        let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 3
+        let files = directory.appending(path: "server")
+        var server = try ServerProcess(directory: files, users: ["alice"])
+        let port = try XCTUnwrap(server.url.port)
+        let devices = [
+            try await Device("phone", of: "alice", on: server, in: directory),
+            try await Device("tablet", of: "alice", on: server, in: directory),
+        ]
+        var expected: Set<String> = []
+        for kill in 1...kills {
+            for number in 1...10 {
+                for (place, device) in devices.enumerated() {
+                    let name = "\(place)-\(kill)-\(number)"
+                    try await device.engine.upload(Page(id: name, text: name))
+                    expected.insert(name)
+                }
+            }
+            // While the engines send these.
+            server.kill()
+            server = try ServerProcess(directory: files, port: port, users: ["alice"])
+        }
+        for device in devices { try await device.waitUntilSent(within: 60) }
+        let third = try await Device("third", of: "alice", on: server, in: directory)
+        _ = try await third.engine.sync()
+        let found = try await Set(third.engine.allModels().map(\.id))
+        XCTAssertEqual(found, expected)
+        for device in devices + [third] { try await device.close() }
+    }
+}
