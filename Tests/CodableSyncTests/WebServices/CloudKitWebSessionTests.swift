@@ -184,6 +184,33 @@ final class CloudKitWebSessionTests: CloudKitWebSessionScenario {
         _ = try await Self.ask(session)
     }
 
+    /// Apple's services refuse no unknown key, but get none either.
+    func testKnownChangeTagsGoOnlyToAServerOfThisProject() async throws {
+        let session = try await signedIn()
+        let bodies = Locked<[String]>([])
+        let isAnnounced = Locked(false)
+        transport.answer { request throws(CloudError) in
+            bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
+            let text = #"{"zones":[{"zoneID":{"zoneName":"Z"},"syncToken":"t","moreComing":false,"records":[]}]}"#
+            let headers = isAnnounced.withLock { $0 } ? ["X-Record-Server": "1"] : [:]
+            return WebTransportResponse(status: 200, headers: headers, body: Data(text.utf8))
+        }
+        let database = CloudKitWebDatabase(session)
+        var token = ChangeToken(Data("s".utf8))
+        token.knownChangeTags = ["k1", "k2"]
+        for _ in 1...3 {
+            _ = try await database.recordZoneChanges(
+                inZoneWith: ZoneID(zoneName: "Z"),
+                since: token,
+                desiredKeys: nil,
+                resultsLimit: nil
+            )
+            isAnnounced.withLock { $0 = true }
+        }
+        let have = bodies.withLock { $0.map { $0.contains(#""knownChangeTags":["k1","k2"]"#) } }
+        XCTAssertEqual(have, [false, false, true])
+    }
+
     // MARK: Cancelling, and lost responses
 
     func testACallerWhoLeavesTheLineSendsNothing() async throws {

@@ -22,6 +22,7 @@ final class EmulatedWebServices: WebConnection, @unchecked Sendable {
 
     var identifier: String { "emulated" }
     var accountGeneration: Int { 0 }
+    var takesKnownChangeTags: Bool { true }
     var signals: AsyncStream<CloudSignal> { AsyncStream { $0.finish() } }
 
     /// The operations of all requests, in order.

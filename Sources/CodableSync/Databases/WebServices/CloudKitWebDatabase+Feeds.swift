@@ -45,6 +45,7 @@ extension CloudKitWebDatabase {
             let body = try WebRequestBody.zoneChanges(
                 in: zoneID,
                 since: token,
+                knownChangeTags: connection.takesKnownChangeTags ? changeToken?.knownChangeTags ?? [] : [],
                 desiredKeys: desiredKeys,
                 resultsLimit: limit
             )

@@ -111,6 +111,7 @@ extension CloudKitWebSession {
         _ request: WebTransportRequest
     ) async throws(CloudError) -> (WebAnswer, next: String?) {
         let response = try await transport.response(to: request)
+        if response.headers["x-record-server"] != nil { signs.noteRecordServer() }
         let next = ["x-apple-cloudkit-web-auth-token", "x-apple-cloudkit-session"].lazy
             .compactMap { response.headers[$0] }.compactMap(WebCallback.token).first
         return (WebAnswer(response), next)

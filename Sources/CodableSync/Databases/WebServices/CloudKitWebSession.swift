@@ -157,6 +157,8 @@ extension CloudKitWebSession: WebConnection {
 
     package nonisolated var accountGeneration: Int { signs.userCount }
 
+    package nonisolated var takesKnownChangeTags: Bool { signs.isRecordServer }
+
     package nonisolated var signals: AsyncStream<CloudSignal> { signs.stream() }
 
     package func answer(to request: WebRequest) async throws(CloudError) -> WebAnswer {

@@ -8,6 +8,9 @@ package protocol WebConnection: Sendable {
     /// A number that increases whenever another user may have signed in.
     var accountGeneration: Int { get }
 
+    /// Whether the server is one of this project, which notices by change tags that it was put back to an earlier copy.
+    var takesKnownChangeTags: Bool { get }
+
     /// News about the database and the account; each access returns a new stream.
     var signals: AsyncStream<CloudSignal> { get }
 

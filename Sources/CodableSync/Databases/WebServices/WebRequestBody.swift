@@ -68,6 +68,7 @@ enum WebRequestBody {
     static func zoneChanges(
         in zoneID: ZoneID,
         since token: String?,
+        knownChangeTags: [String] = [],
         desiredKeys: [String]?,
         resultsLimit: Int?
     ) throws(CloudError) -> [UInt8] {
@@ -77,6 +78,11 @@ enum WebRequestBody {
                     writer.key("zoneID")
                     writer.zoneID(zoneID)
                     writer.position(token, resultsLimit)
+                    if token != nil, !knownChangeTags.isEmpty {
+                        try writer.list("knownChangeTags", knownChangeTags) { writer, tag throws(CloudError) in
+                            writer.string(tag)
+                        }
+                    }
                     try writer.desiredKeys(desiredKeys)
                 }
             }

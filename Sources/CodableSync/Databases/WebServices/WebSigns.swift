@@ -2,6 +2,7 @@
 final class WebSigns: Sendable {
     private struct State {
         var users = 0
+        var isRecordServer = false
         var listeners = 0
         var isFinished = false
         var poll: Task<Void, Never>?
@@ -13,6 +14,11 @@ final class WebSigns: Sendable {
 
     /// How often the user has changed.
     var userCount: Int { state.withLock { $0.users } }
+
+    /// Whether the server has said that it is one of this project.
+    var isRecordServer: Bool { state.withLock { $0.isRecordServer } }
+
+    func noteRecordServer() { state.withLock { $0.isRecordServer = true } }
 
     func noteNewUser() { state.withLock { $0.users += 1 } }
 
