@@ -191,7 +191,8 @@ final class CloudKitWebSessionTests: CloudKitWebSessionScenario {
         let isAnnounced = Locked(false)
         transport.answer { request throws(CloudError) in
             bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
-            let text = #"{"zones":[{"zoneID":{"zoneName":"Z"},"syncToken":"t","moreComing":false,"records":[]}]}"#
+            let text =
+                #"{"zones":[{"zoneID":{"zoneName":"Z"},"syncToken":"t","moreComing":false,"records":[]}]}"#
             let headers = isAnnounced.withLock { $0 } ? ["X-Record-Server": "1"] : [:]
             return WebTransportResponse(status: 200, headers: headers, body: Data(text.utf8))
         }

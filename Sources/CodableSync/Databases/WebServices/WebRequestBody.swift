@@ -79,7 +79,9 @@ enum WebRequestBody {
                     writer.zoneID(zoneID)
                     writer.position(token, resultsLimit)
                     if token != nil, !knownChangeTags.isEmpty {
-                        try writer.list("knownChangeTags", knownChangeTags) { writer, tag throws(CloudError) in
+                        try writer.list("knownChangeTags", knownChangeTags) {
+                            writer,
+                            tag throws(CloudError) in
                             writer.string(tag)
                         }
                     }
