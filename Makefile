@@ -98,4 +98,4 @@ check:
 	@.ci/run
 
 clean:
-	rm -rf .build .build-thread .build-address Example/.build Benchmarks/.build Benchmarks/Counts/.build Tests/CloudKitStandIn/.build
+	rm -rf .build .build-thread .build-address Example/.build Example/RecordServer/.build Benchmarks/.build Benchmarks/Counts/.build Tests/CloudKitStandIn/.build

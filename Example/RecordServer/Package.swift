@@ -49,6 +49,7 @@ let package = Package(
                 .product(name: "CodableSync", package: "CodableSync"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),
@@ -59,11 +60,8 @@ let package = Package(
                 "RecordServerKit",
                 .product(name: "CodableSync", package: "CodableSync"),
                 .product(name: "RecordCoding", package: "CodableSync"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),

@@ -2,6 +2,7 @@ import ArgumentParser
 @_spi(Server) import CodableSync
 import Foundation
 import Hummingbird
+import Logging
 @_spi(Server) import RecordServerKit
 
 /// Serves CloudKit Web Services until it gets SIGTERM or SIGINT.
@@ -47,6 +48,8 @@ struct RecordServerCommand: AsyncParsableCommand {
         let configuration = try makeConfiguration()
         try configuration.check()
         let storage = try directory.map { try ServerStorage.directory($0) } ?? .memory()
+        // Standard output has what other programs read.
+        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         let server = try RecordServer(configuration, storage: storage.ledger, key: storage.key)
         try await server.application { port in print(configuration, server, port) }.runService()
         await storage.ledger.close()

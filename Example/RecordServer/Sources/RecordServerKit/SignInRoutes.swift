@@ -104,12 +104,14 @@ struct SignInRoutes: Sendable {
         )
     }
 
-    /// The page runs no script, is in no frame, and leaves no trace of its URL.
+    /// The page runs no script, is in no frame, and leaves no trace of its URL on other sites.
+    ///
+    /// Without any referrer, browsers would not send the origin of a form.
     private static let headers: HTTPFields = {
         var headers: HTTPFields = [
             .cacheControl: "no-store", .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
         ]
-        if let name = HTTPField.Name("Referrer-Policy") { headers[name] = "no-referrer" }
+        if let name = HTTPField.Name("Referrer-Policy") { headers[name] = "same-origin" }
         return headers
     }()
 

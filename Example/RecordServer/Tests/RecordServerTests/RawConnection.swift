@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 #if canImport(Glibc)
@@ -8,15 +9,17 @@ import Foundation
     import Darwin
 #endif
 
-/// A socket to a server on this computer, for requests that no HTTP client would send.
-final class RawConnection {
+/// A socket to a server on this computer, also for requests that no HTTP client would send.
+final class RawConnection: Sendable {
     private let socket: Int32
 
     init(port: Int) throws {
-        #if canImport(Darwin)
-            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-        #else
+        #if canImport(Glibc)
             socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #elseif canImport(Musl)
+            socket = Musl.socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -34,15 +37,40 @@ final class RawConnection {
 
     deinit { close(socket) }
 
+    /// Sends a text, as far as the server takes it.
     func send(_ text: String) {
         let bytes = Array(text.utf8)
-        _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { rest in
+                write(rest)
+            }
+            if count <= 0 { return }
+            sent += count
+        }
     }
 
-    /// Reads until the server closes the connection, or a text was read.
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+            Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #elseif canImport(Musl)
+            Musl.send(socket, bytes.baseAddress, bytes.count, MSG_NOSIGNAL)
+        #else
+            Darwin.send(socket, bytes.baseAddress, bytes.count, 0)
+        #endif
+    }
+
+    /// Reads until the server closes the connection, or a text was read, without holding a thread of tasks.
     ///
+    /// - Parameter end: The text.
     /// - Returns: What was read, and whether the connection was closed.
-    func read(until end: String? = nil) -> (text: String, isClosed: Bool) {
+    func read(until end: String? = nil) async -> (text: String, isClosed: Bool) {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: self.readNow(until: end)) }
+        }
+    }
+
+    private func readNow(until end: String?) -> (text: String, isClosed: Bool) {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -52,8 +80,9 @@ final class RawConnection {
                 return (String(decoding: bytes, as: UTF8.self), !isLate)
             }
             bytes += buffer[..<count]
+            guard let end else { continue }
             let text = String(decoding: bytes, as: UTF8.self)
-            if let end, text.contains(end) { return (text, false) }
+            if text.contains(end) { return (text, false) }
         }
     }
 }

@@ -1,6 +1,4 @@
 import Foundation
-import HTTPTypes
-import HummingbirdTesting
 import XCTest
 
 @_spi(Server) @testable import RecordServerKit
@@ -14,8 +12,8 @@ final class SecurityTests: XCTestCase {
         _ body: @Sendable @escaping (ServerFixture, Int) async throws -> Void
     ) async throws {
         let fixture = try ServerFixture(change)
-        try await fixture.runLive { client in
-            let port = try XCTUnwrap(client.port)
+        try await fixture.run { client in
+            let port = client.port
             try await body(fixture, port)
         }
     }
@@ -29,7 +27,7 @@ final class SecurityTests: XCTestCase {
             ] {
                 let connection = try RawConnection(port: port)
                 connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
-                let (text, _) = connection.read()
+                let (text, _) = await connection.read()
                 let found = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
                 if host.isEmpty { XCTAssertNotEqual(found, 200) } else { XCTAssertEqual(found, status, host) }
                 if status != 200 { XCTAssertFalse(text.contains("serverErrorCode"), host) }
@@ -47,7 +45,7 @@ final class SecurityTests: XCTestCase {
             ] {
                 let connection = try RawConnection(port: port)
                 connection.send(start + headers + "\r\n{}")
-                let (text, isClosed) = connection.read()
+                let (text, isClosed) = await connection.read()
                 XCTAssertTrue(text.hasPrefix("HTTP/1.1 400"), "\(headers)\(text)")
                 XCTAssertTrue(isClosed, headers)
             }
@@ -66,7 +64,7 @@ final class SecurityTests: XCTestCase {
             ] {
                 let connection = try RawConnection(port: port)
                 connection.send(start)
-                let (text, isClosed) = connection.read()
+                let (text, isClosed) = await connection.read()
                 XCTAssertTrue(isClosed, start)
                 XCTAssertFalse(text.contains("200 OK"), start)
             }
@@ -77,27 +75,28 @@ final class SecurityTests: XCTestCase {
         try await raw({ $0.limits.idleSeconds = 0.3 }) { _, port in
             let connection = try RawConnection(port: port)
             connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            let (text, isClosed) = connection.read()
+            let (text, isClosed) = await connection.read()
             XCTAssertTrue(text.hasSuffix("ok\n"))
             XCTAssertTrue(isClosed)
         }
     }
 
     func testConnectionsAreBounded() async throws {
-        // The test's own client has one.
-        try await raw({ $0.limits.connections = 3 }) { _, port in
+        try await raw({ $0.limits.connections = 2 }) { _, port in
             let request = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
             var connections: [RawConnection] = []
             for _ in 0..<2 {
                 let connection = try RawConnection(port: port)
                 connection.send(request)
-                XCTAssertTrue(connection.read(until: "ok\n").text.hasSuffix("ok\n"))
+                let text = await connection.read(until: "ok\n").text
+                XCTAssertTrue(text.hasSuffix("ok\n"))
                 connections.append(connection)
             }
             let late = try RawConnection(port: port)
             late.send(request)
             connections = []
-            XCTAssertTrue(late.read(until: "ok\n").text.hasSuffix("ok\n"), "it waited for a place")
+            let text = await late.read(until: "ok\n").text
+            XCTAssertTrue(text.hasSuffix("ok\n"), "it waited for a place")
         }
     }
 
@@ -106,13 +105,13 @@ final class SecurityTests: XCTestCase {
             let connection = try RawConnection(port: port)
             let length = "Content-Length: \((16 << 20) + 1)\r\n"
             connection.send("POST \(current)\(fixture.query()) HTTP/1.1\r\nHost: localhost\r\n\(length)\r\n{")
-            let (text, _) = connection.read(until: "LIMIT_EXCEEDED")
+            let (text, _) = await connection.read(until: "LIMIT_EXCEEDED")
             XCTAssertTrue(text.hasPrefix("HTTP/1.1 413"), text)
         }
         let fixture = try ServerFixture { $0.limits.bodyBytes = 100 }
         try await fixture.run { [current] client in
             let chunked = try await client.post(current + fixture.query(), String(repeating: " ", count: 101))
-            XCTAssertEqual(chunked.status.code, 413)
+            XCTAssertEqual(chunked.status, 413)
         }
     }
 
@@ -133,8 +132,11 @@ final class SecurityTests: XCTestCase {
     func testACompressedRequestIsRefused() async throws {
         let fixture = try ServerFixture()
         try await fixture.run { [current] client in
-            let answer = try await client.post(current + fixture.query(), headers: [.contentEncoding: "gzip"])
-            XCTAssertEqual(answer.status.code, 415)
+            let answer = try await client.post(
+                current + fixture.query(),
+                headers: ["Content-Encoding": "gzip"]
+            )
+            XCTAssertEqual(answer.status, 415)
         }
     }
 
@@ -147,7 +149,7 @@ final class SecurityTests: XCTestCase {
             _ = try await client.post(ServerFixture.prefix + "zones/modify" + fixture.query(), body)
             _ = try await client.post("/database/1/\(name)/x/y/\(name)" + fixture.query())
             _ = try await client.post("/\(name)" + fixture.query())
-            _ = try await client.execute(uri: "/courier/\(name)", method: .get)
+            _ = try await client.get("/courier/\(name)")
         }
         let log = fixture.lines.lines.joined(separator: "\n")
         XCTAssertTrue(
@@ -168,24 +170,24 @@ final class SecurityTests: XCTestCase {
 
     func testTheAdministratorsPathNeedsItsTokenAndItsOrigin() async throws {
         let fixture = try ServerFixture()
-        let token = try XCTUnwrap(HTTPField.Name("X-Record-Server-Admin"))
-        let origin = try XCTUnwrap(HTTPField.Name("Origin"))
+        let token = "X-Record-Server-Admin"
+        let origin = "Origin"
         try await fixture.run { client in
             let admin = fixture.server.adminToken
             for (headers, status) in [
-                ([:] as HTTPFields, 401), ([token: fixture.server.apiToken], 401),
+                ([:] as [String: String], 401), ([token: fixture.server.apiToken], 401),
                 ([token: admin, origin: "http://evil.example"], 403), ([token: admin, origin: "null"], 403),
                 ([token: admin, origin: "http://localhost"], 204), ([token: admin], 204),
             ] {
                 let answer = try await client.post("/admin/faults", "{\"status\":503}", headers: headers)
-                XCTAssertEqual(answer.status.code, status, "\(headers)")
+                XCTAssertEqual(answer.status, status, "\(headers)")
             }
             let malformed = try await client.post(
                 "/admin/faults",
                 "{\"status\":200}",
                 headers: [token: admin]
             )
-            XCTAssertEqual(malformed.status.code, 400)
+            XCTAssertEqual(malformed.status, 400)
         }
     }
 
@@ -199,7 +201,7 @@ final class SecurityTests: XCTestCase {
                 ("&callback=http://localhost:9/b?c%3Dd", "http://localhost:9/b?c=d&ckWebAuthToken="),
             ] {
                 let answer = try await client.post("/sign-in", "user=alice" + callback)
-                XCTAssertEqual(answer.status.code, 303)
+                XCTAssertEqual(answer.status, 303)
                 XCTAssertTrue(answer.header("Location")?.hasPrefix(location) == true, location)
             }
             for body in [
@@ -207,18 +209,18 @@ final class SecurityTests: XCTestCase {
                 "user=nobody", "", "callback=http://localhost:9/a",
             ] {
                 let answer = try await client.post("/sign-in", body)
-                XCTAssertEqual(answer.status.code, 400, body)
+                XCTAssertEqual(answer.status, 400, body)
                 XCTAssertNil(answer.header("Location"), body)
             }
-            let page = try await client.execute(uri: "/sign-in?callback=http://evil.example", method: .get)
-            XCTAssertEqual(page.status.code, 400)
+            let page = try await client.get("/sign-in?callback=http://evil.example")
+            XCTAssertEqual(page.status, 400)
         }
     }
 
     func testTheSignInPageShowsNamesAsText() async throws {
         let fixture = try ServerFixture { $0.users = ["<script>alert('\"&"] }
         try await fixture.run { client in
-            let page = try await client.execute(uri: "/sign-in", method: .get)
+            let page = try await client.get("/sign-in")
             XCTAssertFalse(page.text.contains("<script>"))
             XCTAssertTrue(page.text.contains("&lt;script&gt;alert(&#39;&quot;&amp;"))
             XCTAssertEqual(
@@ -255,9 +257,9 @@ final class SecurityTests: XCTestCase {
         }
         try await fixture.run { client in
             let without = try await client.post("/sign-in", "user=alice")
-            XCTAssertEqual(without.status.code, 403)
+            XCTAssertEqual(without.status, 403)
             let with = try await client.post("/sign-in", "user=alice&code=\(fixture.server.adminToken)")
-            XCTAssertEqual(with.status.code, 200)
+            XCTAssertEqual(with.status, 200)
         }
     }
 }

@@ -1,18 +1,15 @@
 @_spi(Server) import CodableSync
 import Foundation
-import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import Logging
-import NIOCore
 @_spi(Server) import RecordServerKit
+import ServiceLifecycle
 import XCTest
 
-/// A server in memory, and requests to it.
-struct ServerFixture {
-    let configuration: ServerConfiguration
+/// A server in memory that listens on loopback, and a client for it.
+struct ServerFixture: Sendable {
     let server: RecordServer
     let lines = LogLines()
+    private let logger: Logger
 
     static let prefix = "/database/1/iCloud.test/development/private/"
 
@@ -20,13 +17,13 @@ struct ServerFixture {
         var configuration = ServerConfiguration(container: "iCloud.test", users: ["alice", "bob"])
         configuration.port = 0
         change(&configuration)
-        self.configuration = configuration
         let lines = lines
+        logger = Logger(label: "test") { _ in lines }
         server = try RecordServer(
             configuration,
             storage: ServerStorage.memory().ledger,
             key: Array(repeating: 7, count: 32),
-            logger: Logger(label: "test") { _ in lines }
+            logger: logger
         )
     }
 
@@ -35,39 +32,86 @@ struct ServerFixture {
         "?ckAPIToken=\(server.apiToken)&ckWebAuthToken=\(token ?? server.webAuthToken(of: user))"
     }
 
-    /// Runs requests against the router, without sockets.
-    func run(_ body: @Sendable @escaping (any TestClientProtocol) async throws -> Void) async throws {
-        try await server.application().test(.router, body)
-    }
-
-    /// Runs requests over a socket.
-    func runLive(_ body: @Sendable @escaping (any TestClientProtocol) async throws -> Void) async throws {
-        try await server.application().test(.live, body)
+    /// Runs the server as long as a closure sends requests.
+    func run(_ body: @Sendable @escaping (TestClient) async throws -> Void) async throws {
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let application = server.application { port.yield($0) }
+        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { port.finish() }
+                try await group.run()
+            }
+            for await port in ports.prefix(1) {
+                do {
+                    try await body(TestClient(port: port))
+                } catch {
+                    await group.triggerGracefulShutdown()
+                    throw error
+                }
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
     }
 }
 
-extension TestClientProtocol {
-    /// Sends a body to a path, with the server's name.
+/// Sends requests, each over a connection of its own.
+struct TestClient: Sendable {
+    let port: Int
+
+    func get(_ path: String) async throws -> TestResponse { try await send("GET", path, "", [:]) }
+
     func post(
-        _ uri: String,
+        _ path: String,
         _ body: String = "{}",
-        headers: HTTPFields = [:],
-        method: HTTPRequest.Method = .post
+        headers: [String: String] = [:]
     ) async throws -> TestResponse {
-        try await execute(uri: uri, method: method, headers: headers, body: ByteBuffer(string: body))
+        try await send("POST", path, body, headers)
+    }
+
+    private func send(
+        _ method: String,
+        _ path: String,
+        _ body: String,
+        _ headers: [String: String]
+    ) async throws -> TestResponse {
+        let connection = try RawConnection(port: port)
+        var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"]
+        if method == "POST" { lines.append("Content-Length: \(body.utf8.count)") }
+        lines += headers.map { "\($0): \($1)" }
+        connection.send((lines + ["", body]).joined(separator: "\r\n"))
+        return try TestResponse(await connection.read().text)
     }
 }
 
-extension TestResponse {
-    var text: String { String(buffer: body) }
+/// An answer of a server.
+struct TestResponse {
+    let status: Int
+    let text: String
+    private let head: [Substring]
+
+    init(_ answer: String) throws {
+        let parts = answer.components(separatedBy: "\r\n\r\n")
+        head = try XCTUnwrap(parts.first).split(separator: "\r\n")
+        status = try XCTUnwrap(
+            head.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) },
+            answer
+        )
+        text = parts.dropFirst().joined(separator: "\r\n\r\n")
+    }
+
+    /// The value of a header.
+    func header(_ name: String) -> String? {
+        let start = name.lowercased() + ": "
+        return head.first { $0.lowercased().hasPrefix(start) }.map { String($0.dropFirst(start.count)) }
+    }
 
     /// A member of the JSON object.
     func member(_ key: String) throws -> String? {
-        let json = try JSONSerialization.jsonObject(with: Data(Array(buffer: body))) as? [String: Any]
+        let json = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         return json?[key] as? String
     }
-
-    func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 }
 
 /// Collects what a server logs.

@@ -1,6 +1,4 @@
 import Foundation
-import HTTPTypes
-import HummingbirdTesting
 @_spi(Server) import RecordServerKit
 import XCTest
 
@@ -9,13 +7,13 @@ private let zone = "{\"zoneName\":\"Notes\"}"
 /// The paths of databases and devices, as a client uses them.
 final class ServiceTests: XCTestCase {
 
-    private static func makeZone(_ client: any TestClientProtocol, _ query: String) async throws {
+    private static func makeZone(_ client: TestClient, _ query: String) async throws {
         let body = "{\"operations\":[{\"operationType\":\"create\",\"zone\":{\"zoneID\":\(zone)}}]}"
         let answer = try await client.post(ServerFixture.prefix + "zones/modify" + query, body)
-        XCTAssertEqual(answer.status.code, 200, answer.text)
+        XCTAssertEqual(answer.status, 200, answer.text)
     }
 
-    private static func save(_ client: any TestClientProtocol, _ query: String) async throws -> TestResponse {
+    private static func save(_ client: TestClient, _ query: String) async throws -> TestResponse {
         let record =
             "{\"recordType\":\"Note\",\"fields\":{\"title\":{\"value\":\"Tea\",\"type\":\"STRING\"}}}"
         let operation = "{\"operationType\":\"create\",\"record\":\(record)}"
@@ -23,13 +21,13 @@ final class ServiceTests: XCTestCase {
         return try await client.post(ServerFixture.prefix + "records/modify" + query, body)
     }
 
-    private static func subscribe(_ client: any TestClientProtocol, _ query: String) async throws {
+    private static func subscribe(_ client: TestClient, _ query: String) async throws {
         let subscription = "{\"subscriptionID\":\"s\",\"subscriptionType\":\"zone\",\"zoneID\":\(zone)}"
         let body = "{\"operations\":[{\"operationType\":\"create\",\"subscription\":\(subscription)}]}"
         _ = try await client.post(ServerFixture.prefix + "subscriptions/modify" + query, body)
     }
 
-    private static func courier(_ client: any TestClientProtocol, _ place: String, _ query: String)
+    private static func courier(_ client: TestClient, _ place: String, _ query: String)
         async throws -> String
     {
         let answer = try await client.post(
@@ -59,10 +57,9 @@ final class ServiceTests: XCTestCase {
     func testAListIsReadWithGetAndPost() async throws {
         let fixture = try ServerFixture()
         try await fixture.run { client in
-            for method in [HTTPRequest.Method.get, .post] {
-                let path = ServerFixture.prefix + "zones/list" + fixture.query()
-                let answer = try await client.execute(uri: path, method: method)
-                XCTAssertTrue(answer.text.contains("_defaultZone"), method.rawValue)
+            let path = ServerFixture.prefix + "zones/list" + fixture.query()
+            for answer in [try await client.get(path), try await client.post(path)] {
+                XCTAssertTrue(answer.text.contains("_defaultZone"))
                 XCTAssertNotNil(answer.header("X-Apple-Request-UUID"))
             }
         }
@@ -70,7 +67,7 @@ final class ServiceTests: XCTestCase {
 
     func testAPollEndsWhenASubscribedZoneChanges() async throws {
         let fixture = try ServerFixture()
-        try await fixture.runLive { client in
+        try await fixture.run { client in
             let query = fixture.query()
             try await Self.makeZone(client, query)
             try await Self.subscribe(client, query)
@@ -79,11 +76,11 @@ final class ServiceTests: XCTestCase {
                 "/database/1/iCloud.test/development/private",
             ] {
                 let path = try await Self.courier(client, place, query)
-                let port = try XCTUnwrap(client.port)
+                let port = client.port
                 let poll = try RawConnection(port: port)
                 poll.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 _ = try await Self.save(client, query)
-                let text = poll.read(until: "}}").text
+                let text = await poll.read(until: "}}").text
                 XCTAssertTrue(text.contains("\"sid\":\"s\""), text)
                 XCTAssertTrue(text.contains("\"zoid\":\"alice\""), text)
             }
@@ -92,7 +89,7 @@ final class ServiceTests: XCTestCase {
 
     func testAChangeBeforeThePollIsKept() async throws {
         let fixture = try ServerFixture { $0.limits.pollSeconds = 0.05 }
-        try await fixture.runLive { client in
+        try await fixture.run { client in
             let query = fixture.query()
             try await Self.makeZone(client, query)
             try await Self.subscribe(client, query)
@@ -101,20 +98,20 @@ final class ServiceTests: XCTestCase {
             // The storage's changes arrive in the background.
             var text = ""
             for _ in 0..<100 where !text.contains("sid") {
-                let poll = try RawConnection(port: try XCTUnwrap(client.port))
+                let poll = try RawConnection(port: client.port)
                 poll.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                text = poll.read().text
+                text = await poll.read().text
                 XCTAssertTrue(text.contains("Connection: close"), text)
             }
             XCTAssertTrue(text.contains("\"sid\":\"s\""), text)
-            let unknown = try await client.execute(uri: "/courier/unknown", method: .get)
-            XCTAssertEqual(unknown.status.code, 404)
+            let unknown = try await client.get("/courier/unknown")
+            XCTAssertEqual(unknown.status, 404)
         }
     }
 
     func testAPollOfAnotherUserHearsNothing() async throws {
         let fixture = try ServerFixture { $0.limits.pollSeconds = 0.2 }
-        try await fixture.runLive { client in
+        try await fixture.run { client in
             try await Self.makeZone(client, fixture.query())
             try await Self.subscribe(client, fixture.query())
             let path = try await Self.courier(
@@ -123,22 +120,22 @@ final class ServiceTests: XCTestCase {
                 fixture.query("bob")
             )
             _ = try await Self.save(client, fixture.query())
-            let answer = try await client.execute(uri: path, method: .get)
-            XCTAssertEqual(answer.status.code, 200)
+            let answer = try await client.get(path)
+            XCTAssertEqual(answer.status, 200)
             XCTAssertEqual(answer.text, "")
         }
     }
 
     func testPlannedFaultsAnswerTheNextRequests() async throws {
         let fixture = try ServerFixture()
-        let header = try XCTUnwrap(HTTPField.Name("X-Record-Server-Admin"))
+        let header = "X-Record-Server-Admin"
         try await fixture.run { client in
             let plan = "{\"count\":2,\"status\":429}"
             _ = try await client.post("/admin/faults", plan, headers: [header: fixture.server.adminToken])
             let path = ServerFixture.prefix + "users/current" + fixture.query()
             for status in [429, 429, 200] {
-                let answer = try await client.execute(uri: path, method: .get)
-                XCTAssertEqual(answer.status.code, status)
+                let answer = try await client.get(path)
+                XCTAssertEqual(answer.status, status)
                 XCTAssertEqual(answer.header("Retry-After"), status == 429 ? "1" : nil)
             }
         }
@@ -146,14 +143,14 @@ final class ServiceTests: XCTestCase {
 
     func testALostAnswerWasCarriedOut() async throws {
         let fixture = try ServerFixture()
-        let header = try XCTUnwrap(HTTPField.Name("X-Record-Server-Admin"))
-        try await fixture.runLive { client in
+        let header = "X-Record-Server-Admin"
+        try await fixture.run { client in
             let query = fixture.query()
             try await Self.makeZone(client, query)
             for (lost, count) in [("request", 0), ("answer", 1)] {
-                let admin: HTTPFields = [header: fixture.server.adminToken]
+                let admin = [header: fixture.server.adminToken]
                 _ = try await client.post("/admin/faults", "{\"lost\":\"\(lost)\"}", headers: admin)
-                let port = try XCTUnwrap(client.port)
+                let port = client.port
                 let connection = try RawConnection(port: port)
                 let record = "{\"recordName\":\"\(lost)\",\"recordType\":\"Note\"}"
                 let body =
@@ -161,7 +158,7 @@ final class ServiceTests: XCTestCase {
                 let path = ServerFixture.prefix + "records/modify" + query
                 let length = "Content-Length: \(body.utf8.count)\r\n"
                 connection.send("POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)\r\n\(body)")
-                let (text, isClosed) = connection.read()
+                let (text, isClosed) = await connection.read()
                 XCTAssertEqual(text, "", lost)
                 XCTAssertTrue(isClosed, lost)
                 let names = "{\"zoneID\":\(zone),\"records\":[{\"recordName\":\"\(lost)\"}]}"

@@ -1,6 +1,4 @@
 import Foundation
-import HTTPTypes
-import HummingbirdTesting
 @_spi(Server) import RecordServerKit
 import XCTest
 
@@ -9,11 +7,11 @@ final class TokenTests: XCTestCase {
     private static let current = ServerFixture.prefix + "users/current"
 
     private static func status(
-        _ client: any TestClientProtocol,
+        _ client: TestClient,
         _ query: String,
         path: String = TokenTests.current
     ) async throws -> Int {
-        try await client.execute(uri: path + query, method: .get).status.code
+        try await client.get(path + query).status
     }
 
     func testWrongCredentialsGetTheReferencesStatus() async throws {
@@ -28,13 +26,13 @@ final class TokenTests: XCTestCase {
                 (api + "&ckWebAuthToken=\(forged)", 401, "AUTHENTICATION_FAILED"),
                 (api + "&ckWebAuthToken=..", 401, "AUTHENTICATION_FAILED"),
             ] {
-                let answer = try await client.execute(uri: Self.current + query, method: .get)
-                XCTAssertEqual(answer.status.code, status, query)
+                let answer = try await client.get(Self.current + query)
+                XCTAssertEqual(answer.status, status, query)
                 XCTAssertEqual(try answer.member("serverErrorCode"), code, query)
                 XCTAssertNil(answer.header("X-Apple-CloudKit-Web-Auth-Token"), query)
                 XCTAssertFalse(answer.text.contains("alice"), query)
             }
-            let required = try await client.execute(uri: Self.current + api, method: .get)
+            let required = try await client.get(Self.current + api)
             XCTAssertEqual(try required.member("redirectURL"), "http://localhost/sign-in")
         }
     }
@@ -64,8 +62,8 @@ final class TokenTests: XCTestCase {
         }
     }
 
-    private static func next(_ client: any TestClientProtocol, _ query: String) async throws -> String? {
-        let answer = try await client.execute(uri: Self.current + query, method: .get)
+    private static func next(_ client: TestClient, _ query: String) async throws -> String? {
+        let answer = try await client.get(Self.current + query)
         return answer.header("X-Apple-CloudKit-Web-Auth-Token")
     }
 
@@ -97,7 +95,7 @@ final class TokenTests: XCTestCase {
     func testWithoutRotationAndWithFixedTokensThereIsNoNextToken() async throws {
         let fixed = try ServerFixture { $0.fixedTokens = ["bob": "fixed"] }
         try await fixed.run { client in
-            let answer = try await client.execute(uri: Self.current + fixed.query("bob"), method: .get)
+            let answer = try await client.get(Self.current + fixed.query("bob"))
             XCTAssertEqual(try answer.member("userRecordName"), "bob")
             XCTAssertNil(answer.header("X-Apple-CloudKit-Web-Auth-Token"))
         }
@@ -112,8 +110,8 @@ final class TokenTests: XCTestCase {
         let fixture = try ServerFixture()
         try await fixture.run { client in
             let query = fixture.query().replacing("ckWebAuthToken", with: "ckSession")
-            let answer = try await client.execute(uri: Self.current + query, method: .get)
-            XCTAssertEqual(answer.status.code, 200)
+            let answer = try await client.get(Self.current + query)
+            XCTAssertEqual(answer.status, 200)
             XCTAssertNotNil(answer.header("X-Apple-CloudKit-Session"))
         }
     }
@@ -123,10 +121,7 @@ final class TokenTests: XCTestCase {
         try await fixture.run { client in
             let answer = try await client.post("/sign-in", "user=bob")
             let token = try XCTUnwrap(answer.header("Location")?.split(separator: "=").last)
-            let current = try await client.execute(
-                uri: Self.current + fixture.query(token: String(token)),
-                method: .get
-            )
+            let current = try await client.get(Self.current + fixture.query(token: String(token)))
             XCTAssertEqual(try current.member("userRecordName"), "bob")
         }
     }
