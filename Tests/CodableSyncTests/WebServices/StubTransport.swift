@@ -82,6 +82,7 @@ final class StubTransport: WebTransport {
         // Lets others in, so that requests could overlap.
         await Task.yield()
         if let answer = try await reaction?(request) { return answer }
+        guard token != nil else { return Self.question }
         guard let (user, next) = rotate(token) else { return Self.refusal }
         let headers = ["X-Apple-CloudKit-Web-Auth-Token": next]
         guard let service else {
@@ -111,7 +112,13 @@ final class StubTransport: WebTransport {
         }
     }
 
+    /// A token that is no longer good.
     static var refusal: WebTransportResponse {
+        json(401, #"{"serverErrorCode":"AUTHENTICATION_FAILED","reason":"no such session"}"#)
+    }
+
+    /// The answer without a token.
+    static var question: WebTransportResponse {
         json(
             421,
             #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","redirectURL":"https://example.org/signin"}"#

@@ -38,12 +38,26 @@ extension CloudKitWebSession {
             return answer
         }
         let refusal = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
-        let page = refusal.redirectURL
         let wasExpired = isExpired
         isExpired = true
-        guard let renewal, let page, !wasExpired else {
-            throw .expired(page, "The user must sign in again.")
+        guard let renewal, !wasExpired else {
+            throw .expired(refusal.redirectURL, "The user must sign in again.")
         }
+        try await renew(by: renewal, at: refusal.redirectURL)
+        guard let renewed = try open().current else { throw CloudError(.notAuthenticated) }
+        answer = try await rotating(request, with: renewed)
+        guard !answer.isRefused else {
+            isExpired = true
+            throw .expired(nil, "The new token was refused.")
+        }
+        return answer
+    }
+
+    /// Asks the app for a new token of the same user.
+    private func renew(by renewal: SignIn, at known: URL?) async throws(CloudError) {
+        // A token that is merely no longer good is refused without a page.
+        let page: URL
+        if let known { page = known } else { page = try await signInPage() }
         let token: String
         do {
             token = try Self.token(in: try await renewal(page))
@@ -56,12 +70,6 @@ extension CloudKitWebSession {
             throw error.code == .notAuthenticated ? .expired(page, "The new token was refused.") : error
         }
         signs.send(.accountChanged)
-        answer = try await rotating(request, with: try open().current ?? token)
-        guard !answer.isRefused else {
-            isExpired = true
-            throw .expired(page, "The new token was refused.")
-        }
-        return answer
     }
 
     /// Sends a request, and stores the token for the next one before the response is used.
