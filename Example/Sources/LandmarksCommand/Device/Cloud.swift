@@ -72,6 +72,7 @@ extension Environment {
     /// A variable's text; `nil` if it isn't set, or is empty.
     ///
     /// - Parameter name: The variable's name.
+    /// - Returns: The text.
     /// - Throws: ``Failure``: usage, if it is not UTF-8.
     func text(_ name: String) throws -> String? {
         guard let bytes = variable(name), !bytes.isEmpty else { return nil }
