@@ -3,6 +3,9 @@ import XCTest
 
 /// The command `record-server` as a process, which a test can kill.
 final class ServerProcess {
+    /// The server has ended before it listened.
+    struct Ended: Error {}
+
     private let process = Process()
     private let output = Pipe()
     /// What it has printed at its start, by the words before the colon.
@@ -19,16 +22,23 @@ final class ServerProcess {
     }
 
     /// Starts a server, and returns once it has said where it listens.
-    init(directory: URL, port: Int = 0, users: [String]) throws {
+    ///
+    /// - Parameters:
+    ///   - directory: Where it keeps everything; `nil` for memory.
+    ///   - port: The port; 0 leaves it to the system.
+    ///   - users: The users.
+    ///   - more: More arguments.
+    /// - Throws: An error if it ends before it listens.
+    init(directory: URL?, port: Int = 0, users: [String], _ more: [String] = []) throws {
         process.executableURL = Self.executable
-        process.arguments =
-            ["--directory", directory.path, "--port", "\(port)"] + users.flatMap { ["--user", $0] }
+        let place = directory.map { ["--directory", $0.path] } ?? []
+        process.arguments = place + ["--port", "\(port)"] + users.flatMap { ["--user", $0] } + more
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
         let last = "web-auth token of \(users.last ?? "")"
         while printed[last] == nil {
-            let line = try XCTUnwrap(readLine(), "the server has ended")
+            guard let line = readLine() else { throw Ended() }
             let parts = line.split(separator: ":", maxSplits: 1)
             if parts.count == 2 { printed[String(parts[0])] = parts[1].trimmingCharacters(in: .whitespaces) }
         }
@@ -47,11 +57,11 @@ final class ServerProcess {
         process.waitUntilExit()
     }
 
-    /// Asks it to end, and returns its exit code.
-    func terminate() -> Int32 {
-        process.terminate()
+    /// Asks it to end, and returns its exit code; `nil` if a signal ended it.
+    func terminate(by signal: Int32 = SIGTERM) -> Int32? {
+        Foundation.kill(process.processIdentifier, signal)
         process.waitUntilExit()
-        return process.terminationStatus
+        return process.terminationReason == .exit ? process.terminationStatus : nil
     }
 
     private func readLine() -> String? {
