@@ -40,7 +40,7 @@ final class MalformedInputTests: CommandTestCase {
             arguments: ["insepct"],
             text:
                 "unknown command 'insepct'; the commands are demo, import, add, edit, remove, list, sync, watch, "
-                + "status, schema, help"
+                + "status, schema, sign-in, help"
         ),
         Row(
             arguments: ["li\nst\u{1B}"],
@@ -178,7 +178,7 @@ final class MalformedInputTests: CommandTestCase {
         let last = try XCTUnwrap(lines.firstIndex { $0.hasPrefix("  -h, --help ") })
         let options = lines[first..<last].joined(separator: "\n")
         XCTAssertTrue(options.contains("\n  --home <dir> "), options)
-        XCTAssertTrue(options.contains("\n  --cloud <dir> "), options)
+        XCTAssertTrue(options.contains("\n  --cloud <dir|url> "), options)
         for command in ArgumentCheck.commands where command != "help" {
             let help = try run([command, "--help"]).output
             XCTAssertTrue(help.contains(options), help)

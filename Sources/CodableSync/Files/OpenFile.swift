@@ -39,9 +39,12 @@ extension OpenFile {
     /// Reads bytes at an offset; returns fewer than `count` only at the end of the file.
     package func read(at offset: UInt64, count: Int) throws(FileError) -> [UInt8] {
         var failure: FileError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: max(count, 0)) { buffer, initializedCount in
+        let count = max(count, 0)
+        // An array without capacity is one that all threads share, and its count would be written.
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(count, 1)) { buffer, initializedCount in
+            let wanted = UnsafeMutableRawBufferPointer(buffer)[..<count]
             do throws(FileError) {
-                initializedCount = try read(at: offset, into: UnsafeMutableRawBufferPointer(buffer))
+                initializedCount = try read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: wanted))
             } catch {
                 failure = error
             }
