@@ -24,6 +24,9 @@
         /// The number of engines before the current one; results of their calls are ignored.
         private(set) var life = 0
         private(set) var isBusy = false
+        private var isUploading = false
+        /// Whether power was lost during an upload.
+        private(set) var mayMeetOwnUpload = false
         let events = Locked<[SyncEvent]>([])
         /// The first user of this device's state, while the app has not been told of any.
         let firstUser = Locked<String?>(nil)
@@ -174,6 +177,8 @@
                 model[edits: app.index].append(stamp)
                 app.say("uploads \(name) with \(model.stamps)")
                 let life = app.life
+                app.isUploading = true
+                defer { if life == app.life { app.isUploading = false } }
                 try await app.noting(stamp, of: name) { [model, original] in
                     try await engine.upload(model, editedFrom: original, ifMissing: .create)
                 }
@@ -219,6 +224,8 @@
         /// Cuts the power: unflushed writes may be lost, and a new engine starts with the rest.
         func crash() {
             say("loses power")
+            // The upload may be stored although the app's copies lack it, as its next edit then does.
+            if isUploading { mayMeetOwnUpload = true }
             files.powerOffNow()
             connection.isOff = true
             files = files.crashed(keeping: .random(seed: UInt64(story.chance(1 << 30))))
@@ -248,6 +255,7 @@
             waitingLoop?.resume()
             waitingLoop = nil
             isBusy = false
+            isUploading = false
             remembered = [:]
             drafted = [:]
             configuration.fileSystem = files
