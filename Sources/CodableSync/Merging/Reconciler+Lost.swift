@@ -39,8 +39,9 @@ extension Reconciler {
         switch decided {
         case .server: return .merged(side, edited: side.cloudEditDate)
         // Fields that it lacks stay as the other version has them, which the cloud may never have had.
-        case .client where !side.agrees(with: edit):
-            return .merged(edit.completed(from: side), edited: contents.item.clientEdited)
+        case .client:
+            let whole = edit.completed(from: side)
+            return whole.agrees(with: edit) ? .client : .merged(whole, edited: contents.item.clientEdited)
         default: return decided
         }
     }

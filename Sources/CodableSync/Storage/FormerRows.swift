@@ -5,7 +5,14 @@
 struct FormerRows {
     /// The records as their last rows have them.
     private let last: [RecordKey: RecordState]
-    private var rows: [RecordKey: (row: StateRow, record: RecordState?)] = [:]
+    private var rows: [RecordKey: Row] = [:]
+
+    private struct Row {
+        var row: StateRow
+        var record: RecordState?
+        /// Whether the row behind it has an edit.
+        var isFollowedByEdit: Bool?
+    }
 
     /// Looks for earlier rows of some records.
     ///
@@ -33,8 +40,12 @@ struct FormerRows {
         }
         switch parsed.row {
         case .record(let key, _, let record):
-            guard last[key] != nil, record.map(hasContents) ?? true else { return }
-            rows[key] = (parsed.row, record)
+            guard last[key] != nil else { return }
+            if record.map(hasContents) ?? true {
+                rows[key] = Row(row: parsed.row, record: record)
+            } else if rows[key]?.isFollowedByEdit == nil {
+                rows[key]?.isFollowedByEdit = record?.pending != nil
+            }
         case .zone(let number, let zone):
             // The versions of a zone that was lost are those of another history.
             guard [.unknown, .unreadable].contains(zone.stage) else { return }
@@ -48,19 +59,23 @@ struct FormerRows {
     /// The earlier rows that count.
     ///
     /// An edit whose contents are lost was replaced by nothing, unless they were sent, and the cloud may have them. A
-    /// version counts as not answered yet, if what was sent is there.
+    /// version counts as not answered yet, if what was sent is there, and the answer was what came next. A deletion stays
+    /// what it is, and comes back in place of no edit.
     ///
     /// - Parameter isStored: Whether contents are stored.
     /// - Returns: The rows, in the order of their records.
     func counting(_ isStored: (ContentHandle) -> Bool) -> [StateRow] {
         last.sorted { $0.key < $1.key }.compactMap { key, last in
             guard let former = rows[key] else { return nil }
-            let counts =
-                if let handle = last.pending?.handle {
-                    !isStored(handle) && !last.wasSent(handle)
-                } else {
-                    former.record?.pending?.handle.map { former.record?.wasSent($0) == true } ?? false
-                }
+            let edit = former.record?.pending
+            let counts: Bool
+            if let pending = last.pending {
+                guard let handle = pending.handle, edit?.isDeletion != true else { return nil }
+                counts = !isStored(handle) && !last.wasSent(handle)
+            } else {
+                let wasSent = edit?.handle.map { former.record?.wasSent($0) == true } ?? false
+                counts = wasSent && former.isFollowedByEdit != true
+            }
             return counts ? former.row : nil
         }
     }

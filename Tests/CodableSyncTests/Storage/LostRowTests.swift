@@ -143,6 +143,36 @@ final class LostRowTests: XCTestCase {
         XCTAssertEqual(state["a"]?.known?.changeTag, "t1")
     }
 
+    /// It was acknowledged, and is what the user did last.
+    func testADeletionStaysWithoutTheContentsOfTheVersionBefore() throws {
+        try store(
+            .registered(1, "Z"),
+            .zoneReady,
+            .fetched(name: "a", KnownVersion(1)),
+            edit(2, base: 1),
+            .sendBegan([SendItem(name: "a", handle: 2)]),
+            .saved(name: "a", sent: 2, KnownVersion(3)),
+            .queued(name: "a", LocalChange(kind: .delete, edited: nil, base: 3))
+        )
+        let (state, _) = try repaired(breaking: "[3,\"")
+        XCTAssertEqual(state["a"]?.pending?.isDeletion, true)
+    }
+
+    func testADeletionThatAnEditHasReplacedStaysReplaced() throws {
+        try store(
+            .registered(1, "Z"),
+            .zoneReady,
+            .fetched(name: "a", KnownVersion(1)),
+            .queued(name: "a", LocalChange(kind: .delete, edited: nil, base: 1)),
+            edit(3, base: 1),
+            .lookUpNeeded(["a"])
+        )
+        let (state, opened) = try repaired(breaking: "[3,\"")
+        XCTAssertEqual(opened.lostEdits, ["a"])
+        XCTAssertNil(state["a"]?.pending)
+        XCTAssertEqual(state["a"]?.known?.handle, 1)
+    }
+
     /// A tag of the zone that was lost says nothing about the next.
     func testNoVersionFromBeforeALossOfTheZoneIsBack() throws {
         try store(

@@ -149,6 +149,28 @@ final class CloudKitWebSessionTests: CloudKitWebSessionScenario {
         XCTAssertEqual(session.accountGeneration, generation)
     }
 
+    /// The request waits while the next user signs in.
+    func testARequestOfOneUserIsNotSentForTheNext() async throws {
+        let session = try await signedIn()
+        let (gate, token) = (Gate(), transport.signIn("_bob"))
+        transport.answer { request throws(CloudError) in
+            guard request.url.query(percentEncoded: false)?.contains(token) == true else { return nil }
+            do { try await gate.pass() } catch { throw CloudError(.networkFailure) }
+            return nil
+        }
+        let signIn = Task { try await session.signIn { _ in token } }
+        await gate.reached()
+        // In the line behind what makes the next user the session's.
+        let queued = Self.call(session, "records/modify", isChange: true)
+        while await session.turns < 2 { await Task.yield() }
+        gate.open()
+        try await signIn.value
+        let refused = await Self.error { _ = try await queued.value }
+        XCTAssertEqual(refused?.code, .operationCancelled)
+        XCTAssertFalse(transport.operations.contains("records/modify"))
+        _ = try await Self.ask(session)
+    }
+
     /// An expired session is no sign-out, after which the records of a user may be removed.
     func testAnExpiredSessionIsAPauseAndASignOutIsNone() async throws {
         let session = try await signedIn()

@@ -32,10 +32,19 @@ final class RawServer: Sendable {
     let port: Int
     private let listener: Int32
     private let state = Locked(State())
+    private let whenClosed: @Sendable () -> Void
     private let react: @Sendable (Request, _ number: Int) -> Reaction
 
-    init(_ react: @escaping @Sendable (Request, _ number: Int) -> Reaction) throws {
+    /// - Parameters:
+    ///   - whenClosed: Called when a client has closed a connection before the end of an answer.
+    ///   - react: What to do with a request.
+    /// - Throws: `XCTSkip` if there are no sockets here.
+    init(
+        whenClosed: @escaping @Sendable () -> Void = {},
+        _ react: @escaping @Sendable (Request, _ number: Int) -> Reaction
+    ) throws {
         self.react = react
+        self.whenClosed = whenClosed
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else
@@ -118,6 +127,7 @@ final class RawServer: Sendable {
                 guard write(text, to: connection) else { return }
                 let chunk = String(repeating: "x", count: 1 << 16)
                 while write(chunk, to: connection) {}
+                whenClosed()
                 return
             }
         }

@@ -92,7 +92,22 @@ final class URLSessionTransportTests: XCTestCase {
         defer { server.close() }
         let response = try await URLSessionTransport().response(to: request(to: server))
         XCTAssertEqual(response.status, 401)
+        XCTAssertEqual(String(decoding: response.body, as: UTF8.self), "{}")
         XCTAssertEqual(server.requests.count, 1)
+    }
+
+    /// Otherwise the body would arrive to its end, unseen.
+    func testAConnectionWhoseResponseIsRefusedByItsHeadIsClosed() async throws {
+        for head in ["Content-Encoding: x", "Content-Length: 99999999"] {
+            let closed = XCTestExpectation(description: head)
+            let server = try RawServer(whenClosed: { closed.fulfill() }) { _, _ in
+                .endless("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n")
+            }
+            defer { server.close() }
+            let error = await Self.error(of: request(to: server))
+            XCTAssertEqual(error?.code, .serverResponseLost)
+            await fulfillment(of: [closed], timeout: 30)
+        }
     }
 
     func testARedirectIsNotFollowed() async throws {

@@ -94,6 +94,14 @@ final class WebCourierTests: XCTestCase {
         XCTAssertEqual(services.made, 3)
     }
 
+    /// A proxy may answer at once, again and again.
+    func testAnswersAtOnceAreNotAskedForWithoutAPause() async throws {
+        let empty = try (1...20).map { _ in try answer("") }
+        let services = Services(couriers: [.success(address)], answers: empty)
+        _ = try await signals(of: services)
+        XCTAssertEqual(services.polls, 4)
+    }
+
     func testWithoutACourierTheServicesAreAskedEvery30Seconds() async throws {
         let services = Services(couriers: [.success(nil), .success(nil), .success(nil)])
         let told = try await signals(of: services, pauses: 3)

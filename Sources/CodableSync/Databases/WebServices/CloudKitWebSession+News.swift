@@ -8,10 +8,11 @@ extension CloudKitWebSession: WebCourierService {
 
     /// Asks for an address at which the services tell what has changed; `nil` if they have none.
     private func makeCourier() async throws(CloudError) -> URL? {
-        guard let token = try open().current else { throw CloudError(.notAuthenticated) }
         let body = WebRequestBody.newToken(service.environment)
         // Uncertain: which of the paths it is.
         for root in ["device", "database"] {
+            // The one of the response before.
+            guard let token = try open().current else { throw CloudError(.notAuthenticated) }
             let url = try service.url(root, "tokens/create", token: token)
             let (answer, next) = try await exchange(WebTransportRequest(url: url, body))
             if let next, !answer.isRefused {

@@ -7,14 +7,15 @@ extension CloudKitWebSession {
         isChange: Bool = false,
         _ work: @escaping @Sendable (isolated CloudKitWebSession) async throws(CloudError) -> Value
     ) async throws(CloudError) -> Value {
-        if isClosed {
-            throw CloudError(.badDatabase, message: "The web session is closed. Create a new one.")
-        }
+        if isClosed { throw .closed }
         let turn = WebTurn<Value>(isChange: isChange)
+        turns += 1
         last = Task { [last] in
             await last?.value
+            defer { turns -= 1 }
             guard turn.begin() else { return }
             do throws(CloudError) {
+                if isClosed { throw .closed }
                 turn.end(.success(try await work(self)))
             } catch {
                 turn.end(.failure(error))
@@ -34,7 +35,7 @@ extension CloudKitWebSession {
             answer = try await rotating(request, with: previous)
         }
         guard answer.isRefused else {
-            isExpired = false
+            if answer.status == 200 { isExpired = false }
             return answer
         }
         let refusal = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
@@ -43,7 +44,13 @@ extension CloudKitWebSession {
         guard let renewal, !wasExpired else {
             throw .expired(refusal.redirectURL, "The user must sign in again.")
         }
-        try await renew(by: renewal, at: refusal.redirectURL)
+        do throws(CloudError) {
+            try await renew(by: renewal, at: refusal.redirectURL)
+        } catch {
+            // Only the user's answer counts; after a failure of the network, the app is asked again.
+            if error.code != .accountTemporarilyUnavailable { isExpired = false }
+            throw error
+        }
         guard let renewed = try open().current else { throw CloudError(.notAuthenticated) }
         answer = try await rotating(request, with: renewed)
         guard !answer.isRefused else {
@@ -54,22 +61,55 @@ extension CloudKitWebSession {
     }
 
     /// Asks the app for a new token of the same user.
-    private func renew(by renewal: SignIn, at known: URL?) async throws(CloudError) {
+    private func renew(by renewal: @escaping SignIn, at known: URL?) async throws(CloudError) {
         // A token that is merely no longer good is refused without a page.
         let page: URL
-        if let known { page = known } else { page = try await signInPage() }
-        let token: String
-        do {
-            token = try Self.token(in: try await renewal(page))
+        do throws(CloudError) {
+            if let known { page = known } else { page = try await signInPage() }
         } catch {
-            throw .expired(page, "The user has not signed in again.")
+            throw error.code == .notAuthenticated ? .expired(nil, error.message) : error
         }
+        let token = try await ask(renewal, page)
         do throws(CloudError) {
             try await accept(token, fromAnyUser: false)
         } catch {
             throw error.code == .notAuthenticated ? .expired(page, "The new token was refused.") : error
         }
-        signs.send(.accountChanged)
+    }
+
+    /// Asks the app for a new token; nothing waits for ever for a user who has left.
+    private func ask(_ renewal: @escaping SignIn, _ page: URL) async throws(CloudError) -> String {
+        let asked = WebTurn<String>(isChange: false)
+        renewing = asked
+        let work = Task {
+            do {
+                asked.end(.success(try Self.token(in: try await renewal(page))))
+            } catch {
+                asked.end(.failure(.expired(page, "The user has not signed in again.")))
+            }
+        }
+        let end = clock.now.monotonic + Self.longestRenewal
+        let timer = Task { [clock] in
+            do {
+                try await clock.sleep(until: end)
+                asked.end(.failure(.expired(page, "The user has not signed in again in time.")))
+            } catch {
+                // The answer came first.
+            }
+        }
+        defer {
+            renewing = nil
+            work.cancel()
+            timer.cancel()
+        }
+        return try await asked.value()
+    }
+
+    private static var longestRenewal: Duration { .seconds(300) }
+
+    /// Ends the wait for a new token, since the app does something else about the user.
+    func endRenewal() {
+        renewing?.end(.failure(.expired(nil, "The app signs in or out, or closes the session.")))
     }
 
     /// Sends a request, and stores the token for the next one before the response is used.
@@ -167,8 +207,13 @@ extension CloudKitWebSession {
         }
         tokens.signIn(user, token)
         if let next { tokens.rotate(to: next, after: token) }
-        try file.store(tokens)
         self.tokens = tokens
+        do throws(CloudError) {
+            try file.store(tokens)
+        } catch {
+            // The next request stores them first, and says why if it cannot.
+            isUnstored = true
+        }
         isExpired = false
         if !isSame { signs.noteNewUser() }
     }
@@ -190,7 +235,8 @@ extension WebAnswer {
             // The page of a proxy, say; the status tells the rest.
             json = nil
         }
-        let wait = response.headers["retry-after"].flatMap { Double($0) }.map { Duration(webWait: $0) }
+        let seconds = response.headers["retry-after"].flatMap { Double($0) }
+        let wait = seconds.flatMap { $0 > 0 ? Duration(webWait: $0) : nil }
         self.init(status: response.status, json: json, retryAfter: wait)
     }
 
@@ -198,14 +244,17 @@ extension WebAnswer {
     ///
     /// Without a code, a 401 or a 421 is that of something between.
     var isRefused: Bool {
-        guard status == 401 || status == 421, let code = json?["serverErrorCode"]?.string else {
-            return false
-        }
+        let code = json?["serverErrorCode"]?.string
         return code == "AUTHENTICATION_REQUIRED" || code == "AUTHENTICATION_FAILED"
     }
 }
 
 extension CloudError {
+    /// What a request to a closed session throws.
+    static var closed: CloudError {
+        CloudError(.badDatabase, message: "The web session is closed. Create a new one.")
+    }
+
     /// The session is over, which is no sign-out: the same user may sign in again.
     static func expired(_ page: URL?, _ message: String) -> CloudError {
         CloudError(.accountTemporarilyUnavailable, message: message, redirectURL: page)

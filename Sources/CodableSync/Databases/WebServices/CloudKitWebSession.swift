@@ -37,6 +37,7 @@ public actor CloudKitWebSession {
     let service: WebService
     let transport: any WebTransport
     let renewal: SignIn?
+    let clock: any SyncClock
     let file: WebTokenFile
     /// The signals of all databases of the session.
     nonisolated let signs: WebSigns
@@ -47,7 +48,11 @@ public actor CloudKitWebSession {
     var isUnstored = false
     /// Whether the services have refused the tokens, and no new one was accepted since.
     var isExpired = false
+    /// What waits for a new token from the app.
+    var renewing: WebTurn<String>?
     var last: Task<Void, Never>?
+    /// How many round trips wait or go on.
+    var turns = 0
     var isClosed = false
 
     /// Creates a session; nothing is read or sent before its first use.
@@ -90,6 +95,7 @@ public actor CloudKitWebSession {
         self.service = service
         self.transport = transport
         renewal = renew
+        self.clock = clock
         file = WebTokenFile(path: path ?? service.defaultPath, fileSystem: fileSystem)
         signs = WebSigns()
         signs.poll(with: WebCourier(clock: clock)) { [weak self] in self }
@@ -119,6 +125,7 @@ public actor CloudKitWebSession {
     /// - Throws: What `ask` throws; ``CloudError``, with the code ``CloudError/Code-swift.enum/notAuthenticated`` if the
     ///   services refuse what the user brought back. Who was signed in before still is then.
     public func signIn(_ ask: SignIn) async throws {
+        endRenewal()
         let page = try await inTurn { session throws(CloudError) in try await session.signInPage() }
         let token = try Self.token(in: try await ask(page))
         try await inTurn(isChange: true) { session throws(CloudError) in
@@ -131,6 +138,7 @@ public actor CloudKitWebSession {
     ///
     /// - Throws: ``CloudError`` if the file cannot be changed.
     public func signOut() async throws {
+        endRenewal()
         try await inTurn(isChange: true) { session throws(CloudError) in
             var tokens = try session.open()
             tokens.signOut()
@@ -145,7 +153,15 @@ public actor CloudKitWebSession {
     public func close() async {
         isClosed = true
         signs.finish()
+        endRenewal()
         await last?.value
+        if isUnstored {
+            do {
+                try storeAgain()
+            } catch {
+                // The file keeps an earlier token, with which the services may go on.
+            }
+        }
         file.close()
     }
 }
@@ -162,8 +178,13 @@ extension CloudKitWebSession: WebConnection {
     package nonisolated var signals: AsyncStream<CloudSignal> { signs.stream() }
 
     package func answer(to request: WebRequest) async throws(CloudError) -> WebAnswer {
-        try await inTurn(isChange: request.isChange) { session throws(CloudError) in
-            try await session.roundTrip(request)
+        let user = signs.userCount
+        return try await inTurn(isChange: request.isChange) { session throws(CloudError) in
+            // What was asked for one user must not reach the data of the next.
+            guard session.signs.userCount == user else {
+                throw CloudError(.operationCancelled, message: "Another user has signed in.")
+            }
+            return try await session.roundTrip(request)
         }
     }
 }

@@ -67,7 +67,7 @@ enum WebProxy {
             }
             let excepted = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
                 .split { $0 == "," || $0 == " " }
-            if excepted.contains("*") || excepted.contains(where: { $0.lowercased() == host.lowercased() }) {
+            if excepted == ["*"] || excepted.contains(where: { $0.lowercased() == host.lowercased() }) {
                 return nil
             }
             return ["http_proxy", "all_proxy", "ALL_PROXY"].first { environment[$0]?.isEmpty == false }
@@ -177,9 +177,14 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
             // The system checks the server's certificate.
             return completionHandler(.performDefaultHandling, nil)
         }
-        guard let exchange = exchange(of: task) else { return }
-        exchange.end(with: response)
-        exchange.decide { completionHandler(.cancelAuthenticationChallenge, nil) }
+        #if canImport(FoundationNetworking)
+            guard let exchange = exchange(of: task) else { return }
+            exchange.end(with: response)
+            exchange.decide { completionHandler(.cancelAuthenticationChallenge, nil) }
+        #else
+            // The response arrives as any other.
+            completionHandler(.rejectProtectionSpace, nil)
+        #endif
     }
 
     /// Asked for when a request would be sent a second time, on a new connection.

@@ -28,7 +28,7 @@ struct WebCourier: Sendable {
         _ service: @Sendable () -> (any WebCourierService)?,
         _ tell: @Sendable (CloudSignal) -> Void
     ) async {
-        var failures = 0
+        var (failures, quick) = (0, 0)
         while !Task.isCancelled {
             do {
                 guard let courier = try await service()?.newCourier() else {
@@ -40,7 +40,11 @@ struct WebCourier: Sendable {
                 // Something may have changed before there was a courier.
                 if failures > 0 { tell(.changes(in: nil)) }
                 while !Task.isCancelled {
+                    let begin = clock.now.monotonic
                     guard let answer = try await service()?.poll(courier) else { return }
+                    // Something between may answer at once, again and again.
+                    quick = clock.now.monotonic - begin < .seconds(1) ? quick + 1 : 0
+                    if quick > 3 { try await pause(min(Self.longestPause, .seconds(1 << min(quick - 3, 6)))) }
                     guard answer.status == 200 else { throw CloudError(.networkFailure) }
                     failures = 0
                     // An empty answer only keeps the connection.

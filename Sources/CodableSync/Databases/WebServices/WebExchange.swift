@@ -73,7 +73,12 @@ final class WebExchange: Sendable {
     /// - Returns: Whether the body is wanted; otherwise the caller ends the task.
     func take(_ response: URLResponse) -> Bool {
         func refuse(_ message: String) -> Bool {
-            end(.failure(CloudError(.serverResponseLost, message: message)), cancelling: false)
+            #if canImport(FoundationNetworking)
+                // The decision is ignored there, and the body would arrive to its end.
+                end(.failure(CloudError(.serverResponseLost, message: message)))
+            #else
+                end(.failure(CloudError(.serverResponseLost, message: message)), cancelling: false)
+            #endif
             return false
         }
         guard let head = WebTransportResponse(head: response) else {
@@ -104,8 +109,10 @@ final class WebExchange: Sendable {
 
     /// Ends with the head of a response whose body does not count; the caller ends the task.
     func end(with response: HTTPURLResponse) {
-        guard let head = WebTransportResponse(head: response) else { return }
-        end(.success(head), cancelling: false)
+        // On Linux, a request for a password is told behind the whole response.
+        let whole = state.withLock { $0.response.flatMap { $0.status == response.statusCode ? $0 : nil } }
+        guard let answer = whole ?? WebTransportResponse(head: response) else { return }
+        end(.success(answer), cancelling: false)
     }
 
     /// Ends as the `URLSession` says.
@@ -182,9 +189,14 @@ extension CloudError {
             self.init(.networkUnavailable)
         case .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost:
             self.init(.networkFailure, message: "The server can't be reached (\(error.code.rawValue)).")
+        case .appTransportSecurityRequiresSecureConnection:
+            self.init(
+                .badContainer,
+                message: "The server's address can't be used (\(error.code.rawValue))."
+            )
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+            .clientCertificateRequired:
             self.init(
                 .networkFailure,
                 message: "There is no secure connection to the server (\(error.code.rawValue))."

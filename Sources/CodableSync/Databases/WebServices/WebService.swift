@@ -30,7 +30,7 @@ struct WebService: Sendable {
     /// - Returns: The address.
     /// - Throws: `badContainer` if no request may be sent to the server.
     func url(_ root: String, _ path: String, token: String?) throws(CloudError) -> URL {
-        guard server.isSafeForTokens else {
+        guard server.isSafeForTokens, server.query == nil, server.fragment == nil, server.user == nil else {
             throw CloudError(
                 .badContainer,
                 message: "The server of a web session must be reached by https, or be this computer itself."

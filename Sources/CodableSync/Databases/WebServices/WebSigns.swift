@@ -20,7 +20,14 @@ final class WebSigns: Sendable {
 
     func noteRecordServer() { state.withLock { $0.isRecordServer = true } }
 
-    func noteNewUser() { state.withLock { $0.users += 1 } }
+    /// Notes that another user has signed in, or nobody is; the news are those of the new user from now on.
+    func noteNewUser() {
+        state.withLock { state -> Task<Void, Never>? in
+            state.users += 1
+            defer { state.poll = state.listeners > 0 ? state.begin?() : nil }
+            return state.poll
+        }?.cancel()
+    }
 
     func send(_ signal: CloudSignal) { hub.send(signal) }
 

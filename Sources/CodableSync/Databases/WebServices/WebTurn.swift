@@ -28,14 +28,18 @@ final class WebTurn<Value: Sendable>: Sendable {
     }
 
     /// Ends the turn; only the first end counts.
-    func end(_ answer: Answer) {
-        let continuation = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+    func end(_ answer: Answer) { end { _ in answer } }
+
+    /// Ends it by an answer that depends on whether the round trip has begun.
+    private func end(_ answer: (_ hasBegun: Bool) -> Answer) {
+        let ended = state.withLock { state -> (CheckedContinuation<Answer, Never>?, Answer)? in
             guard state.answer == nil else { return nil }
+            let answer = answer(state.hasBegun)
             state.answer = answer
             defer { state.continuation = nil }
-            return state.continuation
+            return (state.continuation, answer)
         }
-        continuation?.resume(returning: answer)
+        if let (continuation, answer) = ended { continuation?.resume(returning: answer) }
     }
 
     /// Waits for the end.
@@ -49,9 +53,10 @@ final class WebTurn<Value: Sendable>: Sendable {
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            let hasBegun = state.withLock { $0.hasBegun }
-            let code: CloudError.Code = hasBegun && isChange ? .serverResponseLost : .operationCancelled
-            end(.failure(CloudError(code, message: "The request was cancelled.")))
+            end { hasBegun in
+                let code: CloudError.Code = hasBegun && isChange ? .serverResponseLost : .operationCancelled
+                return .failure(CloudError(code, message: "The request was cancelled."))
+            }
         }
         return try answer.get()
     }
