@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -152,16 +153,15 @@ final class WebExchange: Sendable {
             if state.isEnded { return nil }
             state.isEnded = true
             if state.continuation == nil { state.early = answer }
-            if cancels {
-                state.isCancelled = true
-                state.task?.cancel()
-            }
+            state.isCancelled = cancels
             defer { (state.task, state.continuation, state.deadline, state.response) = (nil, nil, nil, nil) }
             return state
         }
         guard let ended else { return }
         ended.deadline?.cancel()
         ended.continuation?.resume(returning: answer)
+        // On Linux, this waits for the queue that reads, which may be busy with a response without an end.
+        if cancels, let task = ended.task { DispatchQueue.global().async { task.cancel() } }
     }
 }
 
