@@ -13,8 +13,15 @@ final class LostRowTests: XCTestCase {
         try JSONStateStore.open(directory: "/state", fileSystem: files)
     }
 
+    /// Stores a version of a record in a zone, and entries behind it.
+    private func storeVersion(and entries: StateChange...) throws {
+        try store([.registered(1, "Z"), .zoneReady, .fetched(name: "a", KnownVersion(1))] + entries)
+    }
+
+    private func store(_ entries: StateChange...) throws { try store(entries) }
+
     /// Stores entries in groups of their own.
-    private func store(_ entries: StateChange...) throws {
+    private func store(_ entries: [StateChange]) throws {
         let store = try open().store
         var written: Set<ContentHandle> = []
         for entry in entries {
@@ -95,11 +102,8 @@ final class LostRowTests: XCTestCase {
 
     /// Only the edit before it was flushed when its call returned.
     func testTheEditBeforeAnUnsentOneWithoutContentsIsBack() throws {
-        try store(
-            .registered(1, "Z"),
-            .zoneReady,
-            .fetched(name: "a", KnownVersion(1)),
-            edit(2, base: 1),
+        try storeVersion(
+            and: edit(2, base: 1),
             edit(3, base: 1),
             .lookUpNeeded(["a"])
         )
@@ -112,11 +116,8 @@ final class LostRowTests: XCTestCase {
 
     /// The cloud may have what was sent, and an older edit would be decided against it.
     func testTheEditBeforeASentOneWithoutContentsStaysReplaced() throws {
-        try store(
-            .registered(1, "Z"),
-            .zoneReady,
-            .fetched(name: "a", KnownVersion(1)),
-            edit(2, base: 1),
+        try storeVersion(
+            and: edit(2, base: 1),
             edit(3, base: 1),
             .sendBegan([SendItem(name: "a", handle: 3)])
         )
@@ -127,11 +128,8 @@ final class LostRowTests: XCTestCase {
 
     /// As if the response were lost: the cloud may lose the zone before it is asked again.
     func testASentEditIsBackWithoutTheContentsOfItsConfirmation() throws {
-        try store(
-            .registered(1, "Z"),
-            .zoneReady,
-            .fetched(name: "a", KnownVersion(1)),
-            edit(2, base: 1),
+        try storeVersion(
+            and: edit(2, base: 1),
             .sendBegan([SendItem(name: "a", handle: 2)]),
             .saved(name: "a", sent: 2, KnownVersion(3)),
             .lookUpNeeded(["a"])
@@ -145,11 +143,8 @@ final class LostRowTests: XCTestCase {
 
     /// It was acknowledged, and is what the user did last.
     func testADeletionStaysWithoutTheContentsOfTheVersionBefore() throws {
-        try store(
-            .registered(1, "Z"),
-            .zoneReady,
-            .fetched(name: "a", KnownVersion(1)),
-            edit(2, base: 1),
+        try storeVersion(
+            and: edit(2, base: 1),
             .sendBegan([SendItem(name: "a", handle: 2)]),
             .saved(name: "a", sent: 2, KnownVersion(3)),
             .queued(name: "a", LocalChange(kind: .delete, edited: nil, base: 3))
@@ -159,11 +154,8 @@ final class LostRowTests: XCTestCase {
     }
 
     func testADeletionThatAnEditHasReplacedStaysReplaced() throws {
-        try store(
-            .registered(1, "Z"),
-            .zoneReady,
-            .fetched(name: "a", KnownVersion(1)),
-            .queued(name: "a", LocalChange(kind: .delete, edited: nil, base: 1)),
+        try storeVersion(
+            and: .queued(name: "a", LocalChange(kind: .delete, edited: nil, base: 1)),
             edit(3, base: 1),
             .lookUpNeeded(["a"])
         )
@@ -175,11 +167,8 @@ final class LostRowTests: XCTestCase {
 
     /// A tag of the zone that was lost says nothing about the next.
     func testNoVersionFromBeforeALossOfTheZoneIsBack() throws {
-        try store(
-            .registered(1, "Z"),
-            .zoneReady,
-            .fetched(name: "a", KnownVersion(1)),
-            edit(2, base: 1),
+        try storeVersion(
+            and: edit(2, base: 1),
             .zoneLost(nil),
             .zoneReady,
             edit(3, base: 1),

@@ -15,11 +15,7 @@ extension CloudKitWebSession: WebCourierService {
             guard let token = try open().current else { throw CloudError(.notAuthenticated) }
             let url = try service.url(root, "tokens/create", token: token)
             let (answer, next) = try await exchange(WebTransportRequest(url: url, body))
-            if let next, !answer.isRefused {
-                tokens?.rotate(to: next, after: token)
-                isUnstored = true
-                try storeAgain()
-            }
+            if !answer.isRefused { try keep(next, after: token) }
             if [400, 404, 405].contains(answer.status) { continue }
             let json = try answer.success()
             let address = json["webcourierURL"]?.string.flatMap { URL(string: $0) }

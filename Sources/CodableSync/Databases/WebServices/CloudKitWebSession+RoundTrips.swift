@@ -115,10 +115,16 @@ extension CloudKitWebSession {
     /// Sends a request, and stores the token for the next one before the response is used.
     func rotating(_ request: WebRequest, with token: String) async throws(CloudError) -> WebAnswer {
         let (answer, next) = try await answer(to: request, with: token)
-        guard let next, !answer.isRefused else { return answer }
+        if !answer.isRefused { try keep(next, after: token) }
+        return answer
+    }
+
+    /// Stores the token that a response has for the next request, if it has one.
+    func keep(_ next: String?, after token: String) throws(CloudError) {
+        guard let next else { return }
         var tokens = try open()
         tokens.rotate(to: next, after: token)
-        guard tokens != self.tokens else { return answer }
+        guard tokens != self.tokens else { return }
         self.tokens = tokens
         do throws(CloudError) {
             try file.store(tokens)
@@ -126,7 +132,6 @@ extension CloudKitWebSession {
             // The response counts. The next request stores the token first, and says why if it cannot.
             isUnstored = true
         }
-        return answer
     }
 
     func storeAgain() throws(CloudError) {
