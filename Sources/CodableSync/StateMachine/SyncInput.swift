@@ -16,6 +16,8 @@ package enum SyncInput: Equatable, Sendable {
     case sendLoadFailed(RequestID, JournalFailure)
     case reconciled([Reconciled])
     case delivery(DeliveryInput)
+    /// A request has waited so long on this device before it was sent, maybe in parts.
+    case requestWaited(RequestID, Duration)
     /// An instant has come for which the machine asked.
     case timePassed
     case signal(CloudSignal)

@@ -86,6 +86,7 @@ package struct SyncStateMachine: Sendable {
             if case .undecodable(_, let changes, _) = input {
                 takeDecodeFailed(changes.compactMap(\.lostVersion))
             }
+        case .requestWaited(let request, let time): context.requests.extend(request, by: time)
         case .timePassed: passTime()
         case .signal(let signal): receive(signal)
         case .limitsChanged(let limits): receive(limits)

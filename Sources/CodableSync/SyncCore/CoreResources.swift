@@ -4,6 +4,8 @@ final class CoreResources: Sendable {
         let task: Task<Void, Never>
         /// The request that the work makes, if any.
         var request: RequestID?
+        /// The time that the request waits before it is sent.
+        var wait: RequestWait?
         /// Whether it continues as long as the engine lives, such as listening to signals.
         var isEndless = false
         /// Until when it sleeps, if it does.
@@ -72,10 +74,12 @@ final class CoreResources: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request that the work makes, if any.
+    ///   - wait: The time that the request waits before it is sent.
     ///   - isEndless: Whether the work continues as long as the engine lives.
     ///   - work: The work.
     func run(
         _ request: RequestID? = nil,
+        _ wait: RequestWait? = nil,
         isEndless: Bool = false,
         _ work: @escaping @Sendable () async -> Void
     ) {
@@ -90,7 +94,7 @@ final class CoreResources: Sendable {
                     await HeldWork.run(telling: tell, work)
                     await self?.forget(id)?()
                 }
-                return Work(task: task, request: request, isEndless: isEndless)
+                return Work(task: task, request: request, wait: wait, isEndless: isEndless)
             }
         }
     }
@@ -142,6 +146,17 @@ final class CoreResources: Sendable {
             return state.tellRest
         }
         if isHeld, let tellRest { Task { await tellRest() } }
+    }
+
+    /// The requests that have waited before they were sent, and how long since this was last asked.
+    func takeWaits() -> [(request: RequestID, time: Duration)] {
+        let waits = state.withLock {
+            $0.works.values.compactMap { work in work.wait.map { (work.request, $0) } }
+        }
+        return waits.compactMap { request, wait in
+            let time = wait.takeTime()
+            return request.flatMap { time > .zero ? ($0, time) : nil }
+        }.sorted { $0.request < $1.request }
     }
 
     // MARK: Ending

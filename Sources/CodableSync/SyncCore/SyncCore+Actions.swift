@@ -97,7 +97,9 @@ extension SyncCore {
     }
 
     private func passTime(_ session: Int) {
-        if session == self.session { process(.timePassed) }
+        guard session == self.session else { return }
+        for (request, time) in resources.takeWaits() { process(.requestWaited(request, time)) }
+        process(.timePassed)
     }
 
     /// Emits an event about a state, unless that state is now a former user's.

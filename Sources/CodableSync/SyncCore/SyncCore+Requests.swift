@@ -12,11 +12,13 @@ extension SyncCore {
     ) {
         let connection = AccountConnection(base: database, generation: accountGeneration)
         let session = session
+        let wait = RequestWait(clock: clock)
         let terms = RequestTerms(
             isAwaited: machine?.isAwaited == true,
-            deadline: configuration.requestDeadline
+            deadline: configuration.requestDeadline,
+            noteWaiting: wait.note
         )
-        resources.run(id) { [weak self] in
+        resources.run(id, wait) { [weak self] in
             let result: Result<Answer, CloudError>
             do {
                 result = .success(

@@ -219,6 +219,26 @@ final class URLSessionTransportTests: XCTestCase {
         XCTAssertEqual(error?.code, .networkFailure)
     }
 
+    /// Only what has not left may be called unsent.
+    func testAConnectionThatEndsBehindPartsOfARequestIsALostResponse() {
+        for code in [URLError.Code.notConnectedToInternet, .networkConnectionLost, .cannotConnectToHost] {
+            XCTAssertEqual(CloudError(ofNetwork: URLError(code), hasLeft: true).code, .serverResponseLost)
+        }
+        let offline = CloudError(ofNetwork: URLError(.notConnectedToInternet), hasLeft: false)
+        XCTAssertEqual(offline.code, .networkUnavailable)
+    }
+
+    #if canImport(FoundationNetworking)
+        func testAnAddressThatFoundationCannotReachIsRefusedByName() async throws {
+            let error = await CloudKitWebSessionScenario.error {
+                let url = try XCTUnwrap(URL(string: "http://[::1]:8080/x?ckWebAuthToken=secret"))
+                _ = try await URLSessionTransport().response(to: WebTransportRequest(url: url))
+            }
+            XCTAssertEqual(error?.code, .badContainer)
+            XCTAssertTrue(error?.message.contains("127.0.0.1") == true, "\(error as Any)")
+        }
+    #endif
+
     func testLongPollsTakeNoPlaceOfOtherRequests() async throws {
         let server = try RawServer { request, _ in
             request.head.hasPrefix("GET") ? .hold("") : .answer(RawServer.json("{}"))

@@ -1,3 +1,4 @@
+import Foundation
 import XCTest
 
 @testable import CodableSync
@@ -38,6 +39,20 @@ final class WebErrorTests: XCTestCase {
                 header: .seconds(7)
             )
             XCTAssertEqual(busy.retryAfter, .seconds(7), "the header's, for \(text)")
+        }
+    }
+
+    // D9
+    func testAWaitMayBeADate() throws {
+        let now = Date(timeIntervalSince1970: 1_767_225_600)
+        for (text, wait) in [
+            ("Thu, 01 Jan 2026 00:01:30 GMT", Duration.seconds(90)),
+            ("Thu, 01 Jan 2026 09:00:00 GMT", .seconds(3600)),
+            ("Wed, 31 Dec 2025 23:59:00 GMT", nil), ("tomorrow", nil), ("12", .seconds(12)), ("", nil),
+            ("nan", nil),
+        ] {
+            let response = WebTransportResponse(status: 503, headers: ["Retry-After": text])
+            XCTAssertEqual(WebAnswer(response, at: now).retryAfter, wait, text)
         }
     }
 

@@ -13,7 +13,10 @@ final class WebSyncTests: XCTestCase {
     )
     private let clock = ManualClock()
 
-    private func session(of user: String) async throws -> CloudKitWebSession {
+    private func session(
+        of user: String,
+        renew: CloudKitWebSession.SignIn? = nil
+    ) async throws -> CloudKitWebSession {
         let service = WebService(
             server: CloudKitWebSession.appleServer,
             container: "iCloud.com.example",
@@ -26,7 +29,7 @@ final class WebSyncTests: XCTestCase {
             fileSystem: MemoryFileSystem(),
             transport: transport,
             clock: clock,
-            renew: nil
+            renew: renew
         )
         try await session.signIn { [transport] _ in transport.signIn(user) }
         return session
@@ -93,5 +96,102 @@ final class WebSyncTests: XCTestCase {
         _ = try await phone.engine.sync()
         names = try await phone.engine.allModels().map(\.recordName)
         XCTAssertEqual(names, ["a"])
+    }
+
+    // MARK: Time in the session's line
+
+    /// An engine's deadline is for the response; a change that waits for its turn is neither lost nor sent twice.
+    func testTimeInTheSessionsLineIsNoLostResponse() async throws {
+        let (session, phone) = try await syncedPhone()
+        let gate = Gate()
+        transport.answer { request throws(CloudError) in
+            if request.url.path.hasSuffix("zones/lookup") { await gate.hold() }
+            return nil
+        }
+        let request = WebRequest("zones/lookup", Array(#"{"zones":[{"zoneID":{"zoneName":"a"}}]}"#.utf8))
+        let slow = Task { try await session.answer(to: request) }
+        await gate.reached()
+        try await sendAChange(of: phone) {
+            await self.passTime(.seconds(300), in: phone)
+            gate.open()
+        }
+        _ = try await slow.value
+    }
+
+    /// A user may take longer to sign in than a request for its response.
+    func testTheTimeInWhichAUserSignsInIsNoLostResponse() async throws {
+        let gate = Gate()
+        let (_, phone) = try await syncedPhone { [transport] _ in
+            try await gate.pass()
+            return transport.signIn()
+        }
+        transport.expire()
+        // With the expired token, the one before and the new one.
+        try await sendAChange(of: phone, requests: 3) {
+            await gate.reached()
+            await self.passTime(.seconds(290), in: phone)
+            gate.open()
+        }
+    }
+
+    private func syncedPhone(
+        renew: CloudKitWebSession.SignIn? = nil
+    ) async throws -> (CloudKitWebSession, Device<Item<Merging>>) {
+        let session = try await session(of: "_alice", renew: renew)
+        let phone = device(on: session)
+        _ = try await phone.engine.sync()
+        return (session, phone)
+    }
+
+    /// Sends a change, and does something while the request for it waits.
+    private func sendAChange(
+        of phone: Device<Item<Merging>>,
+        requests count: Int = 1,
+        meanwhile act: () async -> Void
+    ) async throws {
+        let before = changes
+        try await phone.engine.upload(Item<Merging>("a", "1"))
+        let engine = phone.engine
+        let call = Task { try await engine.sendChanges() }
+        while await engine.core.isSendingForACaller == false { await Task.yield() }
+        await act()
+        let summary = try await call.value
+        XCTAssertEqual(summary.pending, 0)
+        XCTAssertEqual(changes, before + count)
+    }
+
+    /// Advances the clock, and returns once the engine has noticed.
+    private func passTime(_ time: Duration, in device: Device<Item<Merging>>) async {
+        clock.advance(by: time)
+        let now = clock.now.monotonic
+        let resources = device.engine.core.resources
+        func isAsleepAgain() -> Bool {
+            resources.state.withLock { $0.works.values.contains { ($0.instant ?? .zero) > now } }
+        }
+        while !isAsleepAgain() { await Task.yield() }
+    }
+
+    private var changes: Int { transport.operations.filter { $0 == "records/modify" }.count }
+}
+
+extension Gate {
+    /// Holds a request whatever the gate says when it opens.
+    fileprivate func hold() async {
+        do {
+            try await pass()
+        } catch {
+            // It opens without a failure here.
+        }
+    }
+}
+
+extension SyncCore {
+    /// Whether a request to send waits for its turn, and a call waits for it.
+    fileprivate var isSendingForACaller: Bool {
+        guard machine?.isAwaited == true, let id = machine?.context.requests[.sending]?.id else {
+            return false
+        }
+        let works = resources.state.withLock { $0.works.values }
+        return works.contains { $0.request == id && $0.wait?.isWaiting == true }
     }
 }

@@ -14,7 +14,7 @@ extension CloudKitWebDatabase {
     ) async throws -> DatabaseChanges {
         let token = try changeToken.map(text)
         let body = try WebRequestBody.databaseChanges(since: token, resultsLimit: resultsLimit)
-        let answer = try await connection.answer(to: WebRequest("changes/database", body))
+        let answer = try await answer("changes/database", body)
         if token != nil, answer.isTokenExpired { throw CloudError(.changeTokenExpired) }
         var changes = try WebResponse.databaseChanges(answer.success())
         changes.modifications = changes.modifications.map(\.ofCurrentUser)
@@ -41,6 +41,7 @@ extension CloudKitWebDatabase {
     ) async throws -> ZoneChanges {
         let token = try changeToken.map(text)
         var limit = resultsLimit
+        let database = ofOneUser
         while true {
             let body = try WebRequestBody.zoneChanges(
                 in: zoneID,
@@ -50,7 +51,7 @@ extension CloudKitWebDatabase {
                 resultsLimit: limit
             )
             do throws(CloudError) {
-                let answer = try await connection.answer(to: WebRequest("changes/zone", body))
+                let answer = try await database.answer("changes/zone", body)
                 if token != nil, answer.isTokenExpired { throw CloudError(.changeTokenExpired) }
                 let reader = WebReader(zoneID: zoneID)
                 return try WebResponse.zoneChanges(answer.success(), reader, hadToken: token != nil)

@@ -29,6 +29,7 @@ extension CloudKitWebDatabase {
         )
         var result = batches.refused
         var (isAnswered, failure): (Bool, CloudError?) = (false, nil)
+        let database = ofOneUser
         for batch in batches.all {
             // A wait or a missing account is about all zones.
             if let failure {
@@ -36,7 +37,7 @@ extension CloudKitWebDatabase {
                 continue
             }
             do throws(CloudError) {
-                result.merge(try await modify(batch, savePolicy, atomically: atomically))
+                result.merge(try await database.modify(batch, savePolicy, atomically: atomically))
                 isAnswered = true
             } catch {
                 if error.code == .zoneNotFound {
@@ -58,7 +59,7 @@ extension CloudKitWebDatabase {
         atomically: Bool
     ) async throws(CloudError) -> ModifyRecordsResult {
         let body = try batch.body(savePolicy, atomically: atomically)
-        let answer = try await connection.answer(to: WebRequest("records/modify", body, isChange: true))
+        let answer = try await answer("records/modify", body, isChange: true)
         var result: ModifyRecordsResult
         if answer.isAtomicFailure {
             // Nothing was changed. Uncertain: whether the answer says which records are to blame.
@@ -153,9 +154,10 @@ extension CloudKitWebDatabase {
         var zones = WebZones<(zoneID: ZoneID, ids: [RecordID])>()
         for id in ids { zones.change(id.zoneID, { ($0, []) }, { $0.ids.append(id) }) }
         var results: [RecordID: Result<Record, CloudError>] = [:]
+        let database = ofOneUser
         for (zoneID, ids) in zones.values {
             do throws(CloudError) {
-                results.merge(try await lookUp(ids, in: zoneID, desiredKeys: desiredKeys)) { $1 }
+                results.merge(try await database.lookUp(ids, in: zoneID, desiredKeys: desiredKeys)) { $1 }
             } catch {
                 // What was found is of use, whatever happens to the other zones.
                 guard error.code == .zoneNotFound || !results.isEmpty else { throw error }

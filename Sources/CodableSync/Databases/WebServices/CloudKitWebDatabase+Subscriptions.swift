@@ -19,23 +19,26 @@ extension CloudKitWebDatabase {
         var result = ModifySubscriptionsResult()
         if subscriptionsToSave.isEmpty, subscriptionIDsToDelete.isEmpty { return result }
         var saves: [WebSubscription] = []
+        let database = ofOneUser
         for subscription in subscriptionsToSave {
             switch subscription.kind {
             case .zone(let zoneID): saves.append(WebSubscription(subscription.subscriptionID, zoneID))
             case .database:
-                let zones = try WebResponse.zones(await send("zones/list", WebRequestBody.nothing))
+                let zones = try WebResponse.zones(await database.send("zones/list", WebRequestBody.nothing))
                 for zone in zones where zone.zoneID.zoneName != ZoneID.defaultZoneName && zone.error == nil {
                     saves.append(WebSubscription(ofDatabase: subscription.subscriptionID, zone.zoneID))
                 }
             }
         }
-        let existing = subscriptionIDsToDelete.isEmpty ? [] : try await subscriptions()
+        let existing = subscriptionIDsToDelete.isEmpty ? [] : try await database.subscriptions()
         let deletions = existing.filter { subscriptionIDsToDelete.contains($0.publicID) }
         let missing = subscriptionIDsToDelete.filter { id in !existing.contains { $0.publicID == id } }
         var errors: [(id: String, error: CloudError?)] = []
         if !saves.isEmpty || !deletions.isEmpty {
             let body = try WebRequestBody.modifySubscriptions(saving: saves, deleting: deletions.map(\.id))
-            errors = try WebResponse.subscriptions(await send("subscriptions/modify", body, isChange: true))
+            errors = try WebResponse.subscriptions(
+                await database.send("subscriptions/modify", body, isChange: true)
+            )
         }
         func error(of id: String) -> CloudError? {
             errors.first { $0.id == id }.map(\.error) ?? .malformed("subscriptions")

@@ -9,9 +9,18 @@ import RecordCoding
 /// A subscription to the database is made as one for each zone that exists then, since the services have no other.
 public struct CloudKitWebDatabase: CloudDatabase {
     let connection: any WebConnection
+    /// The generation of the account for which its requests are; `nil` for the one of the moment.
+    private var boundGeneration: Int?
 
     package init(_ connection: any WebConnection) {
         self.connection = connection
+    }
+
+    /// The database of the user of this moment, for calls of several requests: the later ones must not reach another's.
+    var ofOneUser: CloudKitWebDatabase {
+        var bound = self
+        bound.boundGeneration = connection.accountGeneration
+        return bound
     }
 
     /// The server, the container and the environment.
@@ -73,7 +82,18 @@ public struct CloudKitWebDatabase: CloudDatabase {
         _ body: [UInt8],
         isChange: Bool = false
     ) async throws(CloudError) -> WebJSON {
-        try await connection.answer(to: WebRequest(operation, body, isChange: isChange)).success()
+        try await answer(operation, body, isChange: isChange).success()
+    }
+
+    /// Sends a request, and returns the answer, whatever its status.
+    func answer(
+        _ operation: String,
+        _ body: [UInt8],
+        isChange: Bool = false
+    ) async throws(CloudError) -> WebAnswer {
+        try await connection.answer(
+            to: WebRequest(operation, body, isChange: isChange, accountGeneration: boundGeneration)
+        )
     }
 
     /// - Throws: `limitExceeded` for more items than one request may have.

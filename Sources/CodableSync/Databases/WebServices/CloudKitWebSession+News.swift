@@ -32,6 +32,6 @@ extension CloudKitWebSession: WebCourierService {
             maximumResponseSize: 1 << 20,
             isLongPoll: true
         )
-        return WebAnswer(try await transport.response(to: request))
+        return WebAnswer(try await transport.response(to: request), at: clock.now.wall)
     }
 }

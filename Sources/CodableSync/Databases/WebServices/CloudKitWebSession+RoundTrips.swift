@@ -10,8 +10,11 @@ extension CloudKitWebSession {
         if isClosed { throw .closed }
         let turn = WebTurn<Value>(isChange: isChange)
         turns += 1
+        let noteWaiting = RequestTerms.current?.noteWaiting
+        noteWaiting?(true)
         last = Task { [last] in
             await last?.value
+            noteWaiting?(false)
             defer { turns -= 1 }
             guard turn.begin() else { return }
             do throws(CloudError) {
@@ -97,7 +100,11 @@ extension CloudKitWebSession {
                 // The answer came first.
             }
         }
+        // The user may take longer than a request.
+        let noteWaiting = RequestTerms.current?.noteWaiting
+        noteWaiting?(true)
         defer {
+            noteWaiting?(false)
             renewing = nil
             work.cancel()
             timer.cancel()
@@ -116,6 +123,13 @@ extension CloudKitWebSession {
     func rotating(_ request: WebRequest, with token: String) async throws(CloudError) -> WebAnswer {
         let (answer, next) = try await answer(to: request, with: token)
         if !answer.isRefused { try keep(next, after: token) }
+        if request.isChange, answer.isOfUnknownEffect {
+            throw CloudError(
+                .serverResponseLost,
+                message: "Something before the server answered with the status \(answer.status).",
+                retryAfter: answer.retryAfter
+            )
+        }
         return answer
     }
 
@@ -167,7 +181,7 @@ extension CloudKitWebSession {
         if response.headers["x-record-server"] != nil { signs.noteRecordServer() }
         let next = ["x-apple-cloudkit-web-auth-token", "x-apple-cloudkit-session"].lazy
             .compactMap { response.headers[$0] }.compactMap(WebCallback.token).first
-        return (WebAnswer(response), next)
+        return (WebAnswer(response, at: clock.now.wall), next)
     }
 
     // MARK: New tokens
@@ -232,7 +246,10 @@ extension WebTransportRequest {
 }
 
 extension WebAnswer {
-    init(_ response: WebTransportResponse) {
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - now: The date at which it arrived.
+    init(_ response: WebTransportResponse, at now: Date) {
         let json: WebJSON?
         do {
             json = try WebJSON(Array(response.body))
@@ -240,9 +257,33 @@ extension WebAnswer {
             // The page of a proxy, say; the status tells the rest.
             json = nil
         }
-        let seconds = response.headers["retry-after"].flatMap { Double($0) }
-        let wait = seconds.flatMap { $0 > 0 ? Duration(webWait: $0) : nil }
-        self.init(status: response.status, json: json, retryAfter: wait)
+        let wait = response.headers["retry-after"].flatMap { Self.seconds($0, from: now) }
+        self.init(
+            status: response.status,
+            json: json,
+            retryAfter: wait.flatMap { $0 > 0 ? Duration(webWait: $0) : nil }
+        )
+    }
+
+    /// The wait in the header `Retry-After`: a number of seconds or a date.
+    ///
+    /// [RFC 9110, 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)
+    private static func seconds(_ text: String, from now: Date) -> Double? {
+        if let seconds = Double(text) { return seconds }
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = .gmt
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.date(from: text)?.timeIntervalSince(now)
+    }
+
+    /// Whether something between answers for a server that may have done what was asked.
+    ///
+    /// The services say why they refuse a request, in JSON. A proxy that has lost its server, or gives up waiting for it,
+    /// does not; with the statuses of a client's mistake or an unavailable service, it has passed nothing on.
+    var isOfUnknownEffect: Bool {
+        guard status != 200, json?["serverErrorCode"] == nil else { return false }
+        return !(300..<500 ~= status) && status != 503
     }
 
     /// Whether the services refuse the token.

@@ -178,7 +178,7 @@ extension CloudKitWebSession: WebConnection {
     package nonisolated var signals: AsyncStream<CloudSignal> { signs.stream() }
 
     package func answer(to request: WebRequest) async throws(CloudError) -> WebAnswer {
-        let user = signs.userCount
+        let user = request.accountGeneration ?? signs.userCount
         return try await inTurn(isChange: request.isChange) { session throws(CloudError) in
             // What was asked for one user must not reach the data of the next.
             guard session.signs.userCount == user else {

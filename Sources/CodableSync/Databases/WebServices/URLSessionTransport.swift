@@ -13,6 +13,9 @@ import Foundation
 public final class URLSessionTransport: WebTransport {
     private let requests: WebExchanges
     private let polls: WebExchanges
+    /// To this computer itself, where no proxy may see the tokens, which are not encrypted.
+    private let localRequests: WebExchanges
+    private let localPolls: WebExchanges
 
     /// Creates a transport.
     public convenience init() {
@@ -20,13 +23,14 @@ public final class URLSessionTransport: WebTransport {
     }
 
     package init(clock: any SyncClock) {
-        requests = WebExchanges(clock: clock)
-        polls = WebExchanges(clock: clock)
+        requests = WebExchanges(clock: clock, usesProxies: true)
+        polls = WebExchanges(clock: clock, usesProxies: true)
+        localRequests = WebExchanges(clock: clock, usesProxies: false)
+        localPolls = WebExchanges(clock: clock, usesProxies: false)
     }
 
     deinit {
-        requests.close()
-        polls.close()
+        for exchanges in [requests, polls, localRequests, localPolls] { exchanges.close() }
     }
 
     /// Sends one request.
@@ -43,6 +47,15 @@ public final class URLSessionTransport: WebTransport {
                 message: "Only https is allowed, and http to this computer itself."
             )
         }
+        #if canImport(FoundationNetworking)
+            if request.url.host(percentEncoded: false)?.contains("::") == true {
+                throw CloudError(
+                    .badContainer,
+                    message:
+                        "Foundation can't reach an IPv6 address in brackets here. Use 127.0.0.1 instead of [::1]."
+                )
+            }
+        #endif
         if let proxy = WebProxy.inUse(for: request.url) {
             throw CloudError(
                 .badContainer,
@@ -50,6 +63,8 @@ public final class URLSessionTransport: WebTransport {
                     + "\(request.url.host(percentEncoded: false) ?? "") to no_proxy, or unset \(proxy)."
             )
         }
+        let (polls, requests) =
+            request.url.isPlain ? (localPolls, localRequests) : (polls, requests)
         return try await (request.isLongPoll ? polls : requests).response(to: request)
     }
 }
@@ -62,7 +77,7 @@ enum WebProxy {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String? {
         #if canImport(FoundationNetworking)
-            guard url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: false) else {
+            guard url.isPlain, let host = url.host(percentEncoded: false) else {
                 return nil
             }
             let excepted = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
@@ -84,9 +99,11 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
     private let exchanges = Locked<[Int: WebExchange]>([:])
     private let session = Locked<URLSession?>(nil)
     private let clock: any SyncClock
+    private let usesProxies: Bool
 
-    init(clock: any SyncClock) {
+    init(clock: any SyncClock, usesProxies: Bool) {
         self.clock = clock
+        self.usesProxies = usesProxies
     }
 
     private func open() -> URLSession {
@@ -101,6 +118,7 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
             configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
             #if canImport(Darwin)
                 configuration.waitsForConnectivity = false
+                if !usesProxies { configuration.connectionProxyDictionary = [:] }
             #endif
             let opened = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
             session = opened
@@ -200,6 +218,7 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(error)
+        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?
+            .complete(error, sentBytes: task.countOfBytesSent)
     }
 }

@@ -31,11 +31,19 @@ package struct WebRequest: Equatable, Sendable {
     package var body: [UInt8]
     /// Whether it changes something, so that it must not be sent twice.
     package var isChange: Bool
+    /// The generation of the account for which it is; `nil` for the one of the moment.
+    package var accountGeneration: Int?
 
-    package init(_ operation: String, _ body: [UInt8], isChange: Bool = false) {
+    package init(
+        _ operation: String,
+        _ body: [UInt8],
+        isChange: Bool = false,
+        accountGeneration: Int? = nil
+    ) {
         self.operation = operation
         self.body = body
         self.isChange = isChange
+        self.accountGeneration = accountGeneration
     }
 }
 

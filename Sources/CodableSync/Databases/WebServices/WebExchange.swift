@@ -117,8 +117,12 @@ final class WebExchange: Sendable {
     }
 
     /// Ends as the `URLSession` says.
-    func complete(_ error: (any Error)?) {
-        if let error { return end(.failure(CloudError(ofNetwork: error))) }
+    ///
+    /// - Parameters:
+    ///   - error: Why it failed, if it did.
+    ///   - sentBytes: How much of the request's body was sent.
+    func complete(_ error: (any Error)?, sentBytes: Int64) {
+        if let error { return end(.failure(CloudError(ofNetwork: error, hasLeft: sentBytes > 0))) }
         let response = state.withLock { $0.response }
         guard let response else { return fail("There was no response.") }
         if let announced = response.headers["content-length"].flatMap({ Int($0) }),
@@ -179,9 +183,14 @@ extension WebTransportResponse {
 
 extension CloudError {
     /// An error of `URLSession`, which names the URL and with it the user's token: neither gets into the message.
-    init(ofNetwork error: any Error) {
-        guard let error = error as? URLError else {
-            self.init(.serverResponseLost, message: "The request failed.")
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - hasLeft: Whether a part of the request has left, so that the server may have got the whole.
+    init(ofNetwork error: any Error, hasLeft: Bool) {
+        guard let error = error as? URLError, !hasLeft else {
+            let code = (error as? URLError).map { " (\($0.code.rawValue))" } ?? ""
+            self.init(.serverResponseLost, message: "The connection failed before the response\(code).")
             return
         }
         switch error.code {

@@ -10,7 +10,8 @@ final class WebSigns: Sendable {
     }
 
     private let state = Locked(State())
-    private let hub = Broadcaster<CloudSignal>(limit: 16, replaysLatest: false)
+    /// Who has missed some signals fetches everything, and learns of another account by its first request.
+    private let hub = Broadcaster<CloudSignal>(limit: 16, replaysLatest: false) { _ in .changes(in: nil) }
 
     /// How often the user has changed.
     var userCount: Int { state.withLock { $0.users } }

@@ -96,6 +96,9 @@ extension URL {
         }
     }
 
+    /// Whether what is sent to it is not encrypted.
+    var isPlain: Bool { scheme?.lowercased() == "http" }
+
     private static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -50,6 +50,11 @@ struct OpenRequests: Equatable, Sendable {
         requests.removeAll { subjects.contains($0.request.subject) }
     }
 
+    /// Gives the response to a request more time.
+    mutating func extend(_ id: RequestID, by time: Duration) {
+        for index in requests.indices where requests[index].id == id { requests[index].deadline? += time }
+    }
+
     /// Gives a request all the time that it needs, since its response is here and is held.
     mutating func hold(_ id: RequestID) {
         for index in requests.indices where requests[index].id == id { requests[index].deadline = nil }
