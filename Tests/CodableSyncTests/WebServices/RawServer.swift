@@ -151,6 +151,8 @@ final class RawServer: Sendable {
             let count = recv(connection, &buffer, buffer.count, 0)
             guard count > 0 else { return nil }
             bytes += buffer[..<count]
+            // The beginning of a secure connection, which this server does not have.
+            if bytes.first == 0x16 { return Request(head: "", body: bytes) }
         }
     }
 

@@ -122,6 +122,46 @@ final class URLSessionTransportTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 1)
     }
 
+    // D12
+    func testNoRedirectIsFollowedWhereverItLeads() async throws {
+        let other = try RawServer { _, _ in .answer(RawServer.json("{}")) }
+        defer { other.close() }
+        let transport = URLSessionTransport()
+        for location in [
+            "\(other.url.absoluteString)/operation?ckWebAuthToken=secret", "/operation?ckWebAuthToken=secret",
+            "http://example.org/", "https://127.0.0.1:\(other.port)/", "//127.0.0.1:\(other.port)/", "",
+            "file:///",
+        ] {
+            for status in ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"] {
+                let server = try RawServer { _, _ in
+                    .answer(RawServer.json("{}", status: status, ["Location: \(location)"]))
+                }
+                defer { server.close() }
+                do throws(CloudError) {
+                    let response = try await transport.response(to: request(to: server))
+                    XCTAssertEqual(response.status, Int(status.prefix(3)), location)
+                } catch {
+                    XCTAssertEqual(error.code, .serverResponseLost, location)
+                    XCTAssertTrue(["", "file:///"].contains(location), location)
+                }
+                XCTAssertEqual(server.requests.count, 1, location)
+            }
+        }
+        XCTAssertEqual(other.requests.count, 0)
+    }
+
+    // D23
+    func testAServerWithoutASecureConnectionIsToldFromOneThatHasClosedIt() async throws {
+        let server = try RawServer { _, _ in .answerAndClose("HTTP/1.1 400 Bad Request\r\n\r\n") }
+        defer { server.close() }
+        var request = request(to: server)
+        request.url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/?ckWebAuthToken=secret"))
+        let error = await Self.error(of: request)
+        let isSaid = error?.message.hasPrefix("There is no secure connection to the server") == true
+        XCTAssertTrue(isSaid, error?.message ?? "")
+        XCTAssertEqual(error?.recovery, .retry)
+    }
+
     func testACompressedResponseIsRefusedByItsHead() async throws {
         let server = try RawServer { _, _ in .endless("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n") }
         defer { server.close() }
@@ -136,12 +176,35 @@ final class URLSessionTransportTests: XCTestCase {
         XCTAssertEqual(error?.message, "The response has 99999999 bytes; 1048576 are allowed.")
     }
 
+    // D13: also as a part of 2 GB, which has no announced size.
     func testAResponseWithoutAnEndIsCutAtTheLimit() async throws {
-        let server = try RawServer { _, _ in .endless("HTTP/1.1 200 OK\r\n\r\n") }
-        defer { server.close() }
-        let error = await Self.error(of: request(to: server))
-        XCTAssertEqual(error?.code, .serverResponseLost)
-        XCTAssertEqual(error?.message, "The response has more than the 1048576 bytes that are allowed.")
+        for head in ["\r\n", "Transfer-Encoding: chunked\r\n\r\n7FFFFFFF\r\n"] {
+            let server = try RawServer { _, _ in .endless("HTTP/1.1 200 OK\r\n\(head)") }
+            defer { server.close() }
+            let error = await Self.error(of: request(to: server))
+            XCTAssertEqual(error?.code, .serverResponseLost)
+            XCTAssertEqual(error?.message, "The response has more than the 1048576 bytes that are allowed.")
+        }
+    }
+
+    // D14
+    func testABodyThatIsNotAsLongAsAnnouncedIsNotTakenForAnother() async throws {
+        for (length, body) in [("1", "{}"), ("7", #"{"a":1}{"b":2}"#), ("-1", "{}"), ("two", "{}")] {
+            let server = try RawServer { _, _ in
+                .answerAndClose("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n\(body)")
+            }
+            defer { server.close() }
+            do throws(CloudError) {
+                let response = try await URLSessionTransport().response(to: request(to: server))
+                let text = String(decoding: response.body, as: UTF8.self)
+                XCTAssertEqual(
+                    text,
+                    Int(length).map { String(body.prefix($0 < 0 ? body.count : $0)) } ?? body
+                )
+            } catch {
+                XCTAssertEqual(error.code, .serverResponseLost, length)
+            }
+        }
     }
 
     func testAShortBodyIsNoResponse() async throws {
@@ -193,15 +256,20 @@ final class URLSessionTransportTests: XCTestCase {
         XCTAssertEqual(error?.code, .serverResponseLost)
     }
 
-    /// A decision about a request that was cancelled would end the process.
-    func testARequestMayBeCancelledAtAnyMoment() async throws {
+    /// Answers each with one that the transport decides about in its own way.
+    private func variedServer() throws -> RawServer {
         let answers = [
             RawServer.json("{}"),
             RawServer.json("{}", status: "302 Found", ["Location: /elsewhere"]),
             RawServer.json("{}", status: "401 Unauthorized", ["WWW-Authenticate: Basic realm=\"x\""]),
             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
         ]
-        let server = try RawServer { _, number in .answer(answers[number % answers.count]) }
+        return try RawServer { _, number in .answer(answers[number % answers.count]) }
+    }
+
+    /// A decision about a request that was cancelled would end the process.
+    func testARequestMayBeCancelledAtAnyMoment() async throws {
+        let server = try variedServer()
         defer { server.close() }
         let (transport, request) = (URLSessionTransport(), request(to: server))
         for number in 0..<400 {
@@ -210,6 +278,18 @@ final class URLSessionTransportTests: XCTestCase {
             call.cancel()
             _ = await call.result
         }
+    }
+
+    /// The caller has the response before the session has the decision about it.
+    func testATransportMayBeReleasedBehindItsLastResponse() async throws {
+        let server = try variedServer()
+        defer { server.close() }
+        let request = request(to: server)
+        for _ in 0..<200 {
+            let transport = URLSessionTransport()
+            _ = await Task { () async throws(CloudError) in try await transport.response(to: request) }.result
+        }
+        XCTAssertEqual(server.requests.count, 200)
     }
 
     func testAServerThatIsNotThereHasSeenNothing() async throws {

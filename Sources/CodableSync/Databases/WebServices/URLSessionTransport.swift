@@ -127,8 +127,11 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
     }
 
     /// Ends the session, which would otherwise keep its delegate for ever.
+    ///
+    /// Nobody waits for a response any more, but the session may wait for a decision: on Linux, to cancel the task then
+    /// ends the process.
     func close() {
-        session.withLock { $0 }?.invalidateAndCancel()
+        session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
     func response(to request: WebTransportRequest) async throws(CloudError) -> WebTransportResponse {
@@ -148,7 +151,10 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
             exchange.fail("The request was cancelled.")
         }
         // One that has begun is known until the session has told its end.
-        if !exchange.hasBegun { exchanges.withLock { $0[task.taskIdentifier] = nil } }
+        if !exchange.hasBegun {
+            exchanges.withLock { $0[task.taskIdentifier] = nil }
+            task.cancel()
+        }
         return try result.get()
     }
 

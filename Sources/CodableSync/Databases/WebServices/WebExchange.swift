@@ -210,6 +210,12 @@ extension CloudError {
                 .networkFailure,
                 message: "There is no secure connection to the server (\(error.code.rawValue))."
             )
+        // On Linux, without a code of its own, also if the connection ends behind the request.
+        case _ where ["SSL", "TLS"].contains(where: error.localizedDescription.contains):
+            self.init(
+                .serverResponseLost,
+                message: "There is no secure connection to the server (\(error.code.rawValue))."
+            )
         default:
             self.init(
                 .serverResponseLost,
