@@ -14,7 +14,7 @@ final class CloudKitWebSessionTests: CloudKitWebSessionScenario {
         XCTAssertEqual(transport.seen, [], "a look at the file")
         let generation = first.accountGeneration
         try await first.signIn { [transport] page in
-            XCTAssertEqual(page.absoluteString, "https://example.org/signin")
+            XCTAssertEqual(page.absoluteString, "https://idmsa.apple.com/signin")
             let token = transport.signIn().addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             return "https://example.org/callback?a=1&ckWebAuthToken=\(token)"
         }

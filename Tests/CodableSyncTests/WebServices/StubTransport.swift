@@ -29,6 +29,8 @@ final class StubTransport: WebTransport {
         var running = 0
         var mostAtOnce = 0
         var reaction: (@Sendable (WebTransportRequest) async throws(CloudError) -> WebTransportResponse?)?
+        /// By operation, what happens to the text of its next response.
+        var changes: [String: @Sendable (String) -> String] = [:]
     }
 
     private let state = Locked(State())
@@ -67,6 +69,11 @@ final class StubTransport: WebTransport {
         state.withLock { $0.reaction = reaction }
     }
 
+    /// Changes the text of the next response to an operation, which is carried out.
+    func changeResponse(to operation: String, _ change: @escaping @Sendable (String) -> String) {
+        state.withLock { $0.changes[operation] = change }
+    }
+
     func response(to request: WebTransportRequest) async throws(CloudError) -> WebTransportResponse {
         let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         let token = items.first { $0.name == "ckWebAuthToken" }?.value
@@ -91,7 +98,11 @@ final class StubTransport: WebTransport {
         }
         let call = RecordService.Request(operation, Array(request.body), user: user)
         let answer = try await service.answer(to: call, at: Date())
-        return WebTransportResponse(status: answer.status, headers: headers, body: Data(answer.body))
+        var body = Data(answer.body)
+        if let change = state.withLock({ $0.changes.removeValue(forKey: operation) }) {
+            body = Data(change(String(decoding: body, as: UTF8.self)).utf8)
+        }
+        return WebTransportResponse(status: answer.status, headers: headers, body: body)
     }
 
     /// The user of a token, and the token for the next request; `nil` if the services refuse it.
@@ -121,7 +132,7 @@ final class StubTransport: WebTransport {
     static var question: WebTransportResponse {
         json(
             421,
-            #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","redirectURL":"https://example.org/signin"}"#
+            #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","redirectURL":"https://idmsa.apple.com/signin"}"#
         )
     }
 

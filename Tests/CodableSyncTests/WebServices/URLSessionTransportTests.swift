@@ -159,7 +159,7 @@ final class URLSessionTransportTests: XCTestCase {
         let error = await Self.error(of: request)
         let isSaid = error?.message.hasPrefix("There is no secure connection to the server") == true
         XCTAssertTrue(isSaid, error?.message ?? "")
-        XCTAssertEqual(error?.recovery, .retry)
+        XCTAssertEqual(error?.code, .networkFailure)
     }
 
     func testACompressedResponseIsRefusedByItsHead() async throws {

@@ -21,6 +21,32 @@ final class WebCallbackTests: XCTestCase {
         for text in none { XCTAssertNil(WebCallback.token(in: text), text) }
     }
 
+    // D22
+    func testAUserSignsInAtApplesOrTheServersOwnPage() throws {
+        func isOwn(_ page: String, of server: String = "https://api.apple-cloudkit.com") throws -> Bool {
+            let service = WebService(
+                server: try XCTUnwrap(URL(string: server)),
+                container: "iCloud.com.example",
+                environment: .production,
+                apiToken: "a"
+            )
+            return service.isSignInPage(try XCTUnwrap(URL(string: page)))
+        }
+        for page in [
+            "https://idmsa.apple.com/sign-in?a=b", "https://apple.com", "https://www.ICLOUD.com/x",
+            "https://api.apple-cloudkit.com/page",
+        ] { XCTAssertTrue(try isOwn(page), page) }
+        for page in [
+            "https://example.org/sign-in", "https://evilapple.com", "https://apple.com.example.org",
+            "https://idmsa.apple.com@example.org/", "https://example.org/idmsa.apple.com",
+            "http://idmsa.apple.com/", "http://127.0.0.1:8080/sign-in",
+        ] { XCTAssertFalse(try isOwn(page), page) }
+        let local = "http://127.0.0.1:8080"
+        XCTAssertTrue(try isOwn("http://127.0.0.1:8080/sign-in", of: local))
+        XCTAssertTrue(try isOwn("https://idmsa.apple.com/", of: local))
+        XCTAssertFalse(try isOwn("https://example.org/sign-in", of: local))
+    }
+
     func testQueriesAreEncodedSoThatNothingIsReadAsASpace() throws {
         let service = WebService(
             server: try XCTUnwrap(URL(string: "http://127.0.0.1:8080/")),

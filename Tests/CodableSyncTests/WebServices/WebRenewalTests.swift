@@ -54,6 +54,27 @@ final class WebRenewalTests: CloudKitWebSessionScenario {
         }
     }
 
+    // D22
+    func testAPageOfAnotherServerIsNotShown() async throws {
+        let page = #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","redirectURL":"https://phish.example/"}"#
+        let session = try await signedIn { page in
+            XCTFail("asked at \(page)")
+            return ""
+        }
+        transport.answer { _ throws(CloudError) in StubTransport.json(421, page) }
+        let signIn = await Self.error {
+            try await session.signIn { page in
+                XCTFail("asked at \(page)")
+                return ""
+            }
+        }
+        XCTAssertEqual(signIn?.code, .notAuthenticated)
+        XCTAssertEqual(signIn?.message.contains("phish.example"), true, "\(String(describing: signIn))")
+        let request = await Self.error { _ = try await Self.ask(session) }
+        XCTAssertEqual(request?.code, .accountTemporarilyUnavailable)
+        XCTAssertNil(signIn?.redirectURL ?? request?.redirectURL)
+    }
+
     func testTheAddressForNewsIsAskedForWithEachTokenOnce() async throws {
         let session = try await signedIn()
         transport.answer { request throws(CloudError) in

@@ -121,6 +121,7 @@ final class WebResponseTests: XCTestCase {
         for rest in [
             #""records":[]"#, #""syncToken":"","records":[]"#, #""syncToken":7,"records":[]"#,
             #""syncToken":null,"moreComing":true"#,
+            #""syncToken":"\#(String(repeating: "x", count: 1 << 20))","records":[]"#,
         ] {
             XCTAssertThrowsError(try WebResponse.zoneChanges(json(page(rest)), reader, hadToken: false)) {
                 error in

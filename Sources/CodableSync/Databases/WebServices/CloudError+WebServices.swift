@@ -108,9 +108,7 @@ extension Duration {
 extension URL {
     /// The page at which a user signs in; `nil` for a text that no browser should open.
     fileprivate init?(webRedirect text: String) {
-        guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), url.host() != nil,
-            scheme == "https" || scheme == "http"
-        else { return nil }
+        guard let url = URL(string: text), url.isSafeForTokens else { return nil }
         self = url
     }
 }

@@ -42,13 +42,12 @@ extension CloudKitWebSession {
             return answer
         }
         let refusal = CloudError(web: answer.json, status: answer.status, retryAfter: answer.retryAfter)
+        let page = refusal.redirectURL.flatMap { service.isSignInPage($0) ? $0 : nil }
         let wasExpired = isExpired
         isExpired = true
-        guard let renewal, !wasExpired else {
-            throw .expired(refusal.redirectURL, "The user must sign in again.")
-        }
+        guard let renewal, !wasExpired else { throw .expired(page, "The user must sign in again.") }
         do throws(CloudError) {
-            try await renew(by: renewal, at: refusal.redirectURL)
+            try await renew(by: renewal, at: page)
         } catch {
             // Only the user's answer counts; after a failure of the network, the app is asked again.
             if error.code != .accountTemporarilyUnavailable { isExpired = false }
@@ -193,6 +192,13 @@ extension CloudKitWebSession {
         guard let page = error.redirectURL else {
             if error.code != .notAuthenticated { throw error }
             throw CloudError(.notAuthenticated, message: "The services name no page for signing in.")
+        }
+        guard service.isSignInPage(page) else {
+            let host = page.host(percentEncoded: false) ?? ""
+            throw CloudError(
+                .notAuthenticated,
+                message: "The services name a page for signing in that is not theirs, of \(host.abbreviated)."
+            )
         }
         return page
     }

@@ -210,10 +210,10 @@ extension CloudError {
                 .networkFailure,
                 message: "There is no secure connection to the server (\(error.code.rawValue))."
             )
-        // On Linux, without a code of its own, also if the connection ends behind the request.
+        // On Linux, it has no code of its own.
         case _ where ["SSL", "TLS"].contains(where: error.localizedDescription.contains):
             self.init(
-                .serverResponseLost,
+                .networkFailure,
                 message: "There is no secure connection to the server (\(error.code.rawValue))."
             )
         default:

@@ -152,8 +152,10 @@ enum WebResponse {
     private static func position(of json: WebJSON) throws(CloudError) -> (
         token: ChangeToken, moreComing: Bool
     ) {
-        // An empty token would be answered as if nothing had changed.
-        guard let token = json["syncToken"]?.string, !token.isEmpty else { throw .malformed("syncToken") }
+        // An empty token would be answered as if nothing had changed; a huge one would be stored with each page.
+        guard let token = json["syncToken"]?.string, 1...maximumTokenSize ~= token.utf8.count else {
+            throw .malformed("syncToken")
+        }
         switch json["moreComing"] {
         // The live service writes null, too.
         case nil: return (ChangeToken(web: token), false)
@@ -161,6 +163,8 @@ enum WebResponse {
         default: throw .malformed("moreComing")
         }
     }
+
+    private static var maximumTokenSize: Int { 1 << 16 }
 
     /// The results of `subscriptions/modify`.
     static func subscriptions(_ json: WebJSON) throws(CloudError) -> [(id: String, error: CloudError?)] {

@@ -16,6 +16,18 @@ struct WebService: Sendable {
         return "\(host)\(port)/\(container)/\(environment.rawValue)"
     }
 
+    /// Whether a user may enter a password on this page: it is Apple's, or on the server itself.
+    func isSignInPage(_ page: URL) -> Bool {
+        guard page.isSafeForTokens, let host = page.host(percentEncoded: false)?.lowercased() else {
+            return false
+        }
+        if host == server.host(percentEncoded: false)?.lowercased() { return true }
+        return page.scheme?.lowercased() == "https"
+            && ["apple.com", "icloud.com", "icloud.com.cn"].contains {
+                host == $0 || host.hasSuffix("." + $0)
+            }
+    }
+
     /// The address of an operation of the private database.
     func url(of operation: String, token: String?) throws(CloudError) -> URL {
         try url("database", "private/" + operation, token: token)
