@@ -35,7 +35,7 @@ class CloudDatabaseContract: XCTestCase {
         try await makeSecondConnection()
     }
 
-    /// Sets the account's status; `false` if there is always an account.
+    /// Sets the account's status; `false` if the database never has this one.
     func setAccount(_ status: AccountStatus, of database: any CloudDatabase) -> Bool {
         guard isOnTheFake, let device = database as? FakeDatabase else { return false }
         device.account = status

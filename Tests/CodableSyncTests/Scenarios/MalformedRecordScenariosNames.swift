@@ -106,6 +106,26 @@ final class MalformedRecordScenariosNames: EngineScenario {
         XCTAssertTrue(phone.events.all.contains(.ignoredRecords(count: 1)))
     }
 
+    /// D20: a conflict with another record, or one of another type, is looked up.
+    func testAConflictWithAnotherRecordIsLookedUp() async throws {
+        let phone = try makeDevice(Note.self)
+        try await phone.engine.upload(Note("a", "old"))
+        try await phone.engine.sync()
+        var task = try record("a", title: "task")
+        task.recordType = "Task"
+        for (title, stranger) in [("first", try record("b", title: "other")), ("second", task)] {
+            let lookUps = phone.database.count(.lookUp)
+            phone.database.failItem("a", CloudError(.serverRecordChanged, serverRecord: stranger))
+            try await phone.engine.upload(Note("a", title))
+            try await phone.engine.sync()
+            XCTAssertEqual(phone.database.count(.lookUp), lookUps + 1, title)
+            try await phone.engine.sync()
+            let server = try await serverRecords()
+            XCTAssertEqual(server.mapValues { $0.fields["title"] }, ["a": .string(title)])
+        }
+        assertNoConflict(phone)
+    }
+
     /// B6, B14: a field with an invalid name is not decoded as another field.
     func testARecordWithAnInvalidFieldNameIsReportedAndKept() async throws {
         let phone = try makeDevice(Note.self)

@@ -7,11 +7,6 @@ extension SendingScenarios {
     private enum Lost: MergingPolicy {}
     private typealias Model = Item<Lost>
 
-    /// Syncs and ignores the error, which the test expects.
-    private func tryToSync<Some>(_ device: Device<Some>) async {
-        do { try await device.engine.sync() } catch { XCTAssertNotNil(error as? SyncError, "\(error)") }
-    }
-
     // SN-17
     func testASaveWhoseAnswerWasLostIsRecognized() async throws {
         for fetchesFirst in [true, false] {

@@ -24,6 +24,23 @@ extension EngineScenario {
         return (device, files)
     }
 
+    /// Syncs, and returns the cloud's error if it fails, which it may.
+    @discardableResult
+    func tryToSync<Some>(
+        _ device: Device<Some>,
+        file: StaticString = #filePath,
+        line: UInt = #line
+    ) async -> CloudError? {
+        do {
+            try await device.engine.sync()
+            return nil
+        } catch {
+            let error = error as? SyncError
+            XCTAssertNotNil(error, file: file, line: line)
+            return error?.cloudError
+        }
+    }
+
     /// Writes all fields of a model directly to the server, as another device.
     func serverSave<Policy>(_ item: Item<Policy>, zone: String = "Item") async throws {
         try await serverSave(item.id, RecordEncoder().encode(item).fields, zone: zone)

@@ -22,6 +22,21 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
 
     override func makeSecondConnection() async throws -> any CloudDatabase { CloudKitWebDatabase(services) }
 
+    /// A user who is restricted gets another code.
+    override func setAccount(_ status: AccountStatus, of database: any CloudDatabase) -> Bool {
+        let answer: WebAnswer?
+        switch status {
+        case .available: answer = nil
+        case .noAccount:
+            let code = WebJSON.string("AUTHENTICATION_REQUIRED")
+            answer = WebAnswer(status: 421, json: .object(["serverErrorCode": code]))
+        case .temporarilyUnavailable: answer = WebAnswer(status: 401, json: nil)
+        case .restricted, .couldNotDetermine: return false
+        }
+        services.answer { _ throws(CloudError) in answer }
+        return true
+    }
+
     private func save(_ records: [Record], in database: any CloudDatabase) async throws -> ModifyRecordsResult
     {
         try await database.modifyRecords(
@@ -42,6 +57,32 @@ final class CloudKitWebDatabaseTests: CloudDatabaseContract {
         let stale = try await outcome(of: record("a", ["n": 3], knowing: first.systemFields), in: database)
         XCTAssertEqual(stale.error?.serverRecord, server)
         XCTAssertEqual(Array(services.operations.dropFirst(before)), ["records/modify", "records/lookup"])
+    }
+
+    // D20
+    func testARecordInAConflictIsNotTakenForTheServers() async throws {
+        let database = try await makeDatabaseWithZones()
+        let server = try await save(record("a", ["n": 1]), to: database)
+        let other = #""recordChangeTag":"x","fields":{"n":{"value":9}}"#
+        for record in [
+            #"{"recordName":"b","recordType":"Note",\#(other)}"#,
+            #"{"recordName":"a","recordType":"Task",\#(other)}"#, "null", "7",
+        ] {
+            let conflict = #"{"recordName":"a","serverErrorCode":"CONFLICT","serverRecord":\#(record)}"#
+            let body = try json(#"{"records":[\#(conflict)]}"#)
+            let strangers = try json(#"{"records":[{"recordName":"b","recordType":"Note",\#(other)}]}"#)
+            for isFound in [true, false] {
+                services.answer { request throws(CloudError) in
+                    if request.operation == "records/modify" { return WebAnswer(status: 200, json: body) }
+                    return isFound ? nil : WebAnswer(status: 200, json: strangers)
+                }
+                let before = services.operations.count
+                let outcome = try await outcome(of: self.record("a", ["n": 2]), in: database)
+                XCTAssertEqual(outcome.code, .serverRecordChanged, record)
+                XCTAssertEqual(outcome.error?.serverRecord, isFound ? server : nil, record)
+                XCTAssertEqual(services.operations.dropFirst(before).last, "records/lookup", record)
+            }
+        }
     }
 
     func testAConflictWhoseRecordCannotBeLookedUpStaysAConflict() async throws {

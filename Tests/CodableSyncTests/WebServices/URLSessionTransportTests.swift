@@ -7,7 +7,7 @@ import XCTest
 final class URLSessionTransportTests: XCTestCase {
     private let clock = ManualClock()
 
-    private func request(
+    func request(
         to server: RawServer,
         limit: Int = 1 << 20,
         isLongPoll: Bool = false
@@ -25,7 +25,7 @@ final class URLSessionTransportTests: XCTestCase {
     }
 
     /// The error of a request, whose text has neither the address nor the token.
-    private static func error(
+    static func error(
         of request: WebTransportRequest,
         by transport: URLSessionTransport = URLSessionTransport(),
         file: StaticString = #filePath,
@@ -122,46 +122,6 @@ final class URLSessionTransportTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 1)
     }
 
-    // D12
-    func testNoRedirectIsFollowedWhereverItLeads() async throws {
-        let other = try RawServer { _, _ in .answer(RawServer.json("{}")) }
-        defer { other.close() }
-        let transport = URLSessionTransport()
-        for location in [
-            "\(other.url.absoluteString)/operation?ckWebAuthToken=secret", "/operation?ckWebAuthToken=secret",
-            "http://example.org/", "https://127.0.0.1:\(other.port)/", "//127.0.0.1:\(other.port)/", "",
-            "file:///",
-        ] {
-            for status in ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"] {
-                let server = try RawServer { _, _ in
-                    .answer(RawServer.json("{}", status: status, ["Location: \(location)"]))
-                }
-                defer { server.close() }
-                do throws(CloudError) {
-                    let response = try await transport.response(to: request(to: server))
-                    XCTAssertEqual(response.status, Int(status.prefix(3)), location)
-                } catch {
-                    XCTAssertEqual(error.code, .serverResponseLost, location)
-                    XCTAssertTrue(["", "file:///"].contains(location), location)
-                }
-                XCTAssertEqual(server.requests.count, 1, location)
-            }
-        }
-        XCTAssertEqual(other.requests.count, 0)
-    }
-
-    // D23
-    func testAServerWithoutASecureConnectionIsToldFromOneThatHasClosedIt() async throws {
-        let server = try RawServer { _, _ in .answerAndClose("HTTP/1.1 400 Bad Request\r\n\r\n") }
-        defer { server.close() }
-        var request = request(to: server)
-        request.url = try XCTUnwrap(URL(string: "https://127.0.0.1:\(server.port)/?ckWebAuthToken=secret"))
-        let error = await Self.error(of: request)
-        let isSaid = error?.message.hasPrefix("There is no secure connection to the server") == true
-        XCTAssertTrue(isSaid, error?.message ?? "")
-        XCTAssertEqual(error?.code, .networkFailure)
-    }
-
     func testACompressedResponseIsRefusedByItsHead() async throws {
         let server = try RawServer { _, _ in .endless("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n") }
         defer { server.close() }
@@ -184,26 +144,6 @@ final class URLSessionTransportTests: XCTestCase {
             let error = await Self.error(of: request(to: server))
             XCTAssertEqual(error?.code, .serverResponseLost)
             XCTAssertEqual(error?.message, "The response has more than the 1048576 bytes that are allowed.")
-        }
-    }
-
-    // D14
-    func testABodyThatIsNotAsLongAsAnnouncedIsNotTakenForAnother() async throws {
-        for (length, body) in [("1", "{}"), ("7", #"{"a":1}{"b":2}"#), ("-1", "{}"), ("two", "{}")] {
-            let server = try RawServer { _, _ in
-                .answerAndClose("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n\(body)")
-            }
-            defer { server.close() }
-            do throws(CloudError) {
-                let response = try await URLSessionTransport().response(to: request(to: server))
-                let text = String(decoding: response.body, as: UTF8.self)
-                XCTAssertEqual(
-                    text,
-                    Int(length).map { String(body.prefix($0 < 0 ? body.count : $0)) } ?? body
-                )
-            } catch {
-                XCTAssertEqual(error.code, .serverResponseLost, length)
-            }
         }
     }
 

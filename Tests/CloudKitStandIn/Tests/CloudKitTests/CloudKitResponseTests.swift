@@ -121,6 +121,21 @@ final class CloudKitResponseTests: AdapterTestCase {
         }
     }
 
+    // D21
+    func testAPartialFailureConfirmsNothingWithoutItemsOrWithErrorsOfOthers() async throws {
+        service.changeResults.with { $0 = { _ in throw CKError(.partialFailure) } }
+        let whole = await self.error { _ = try await modify([record("a")]) }
+        XCTAssertEqual(whole?.code, .partialFailure)
+        let foreign = Self.container([a: NSError(domain: "Elsewhere", code: 7)])
+        service.changeResults.with { $0 = { _ in throw foreign } }
+        let result = try await modify([record("a"), record("b")], deleting: [id("c")])
+        XCTAssertEqual(
+            result.saveResults.mapValues { $0.failure?.code },
+            [id("a"): .unknown("Elsewhere 7")]
+        )
+        XCTAssertEqual(result.deleteResults.count, 0)
+    }
+
     func testErrorsOfTheNetworkAndOfTheDaemonParkNothing() {
         let expected: [(String, Int, CloudError.Code)] = [
             ("NSURLErrorDomain", -1009, .networkUnavailable), ("NSURLErrorDomain", -1001, .networkFailure),
