@@ -59,7 +59,11 @@ extension RecordService {
                 writer.zoneID(feed.zoneID, namingOwner: call.request.user)
                 switch feed.page {
                 case .success(let page):
-                    writer.position(page.changeToken, page.moreComing)
+                    writer.position(
+                        page.changeToken,
+                        page.moreComing,
+                        endingWithNull: options.lastPageHasNull
+                    )
                     writer.key("records")
                     writer.raw(page.records)
                 case .failure(let error): writer.failure(error, options)
@@ -195,9 +199,13 @@ extension DatabaseChanges.Deletion.Reason {
 }
 
 extension JSONWriter {
-    fileprivate mutating func position(_ token: ChangeToken, _ moreComing: Bool) {
+    fileprivate mutating func position(
+        _ token: ChangeToken,
+        _ moreComing: Bool,
+        endingWithNull: Bool = false
+    ) {
         text("syncToken", token.web)
         key("moreComing")
-        bool(moreComing)
+        if endingWithNull, !moreComing { null() } else { bool(moreComing) }
     }
 }

@@ -38,23 +38,37 @@ extension RecordService {
     func modifyRecords(_ call: Call) async throws(CloudError) -> Answer {
         try call.body.refuse("numbersAsStrings")
         let zoneID = try call.body.zoneID("zoneID") ?? .default
+        let isDefault = zoneID.zoneName == ZoneID.defaultZoneName
         let isAtomic = try call.body.bool("atomic") ?? false
-        if isAtomic, zoneID.zoneName == ZoneID.defaultZoneName {
-            throw .badRequest("atomic operations not supported in default zone")
-        }
+        if isAtomic, isDefault { throw .badRequest("atomic operations not supported in default zone") }
         guard let items = try call.body.objects("operations") else { throw call.body.missing("operations") }
         try checkCount(items.count)
         let desiredKeys = try call.body.texts("desiredKeys")
         var operations: [ServiceOperation] = []
         for item in items {
-            operations.append(try ServiceOperation(item, in: zoneID, newName: newRecordName))
+            operations.append(
+                try ServiceOperation(item, in: zoneID, of: call.owner, newName: newRecordName)
+            )
         }
-        let refused = try await addTypes(to: &operations, call)
-        let response = try await perform(request(operations, refusing: refused, atomically: isAtomic), call)
+        let refused = try await complete(&operations, call)
+        let response = try await perform(
+            request(
+                operations,
+                refusing: refused,
+                atomically: isAtomic || (options.isAlwaysAtomic && !isDefault)
+            ),
+            call
+        )
         guard case .modifyRecords(let result) = response else { throw response.unexpected }
         let results = operations.map { $0.result(in: result) }
         if !results.isEmpty, results.allSatisfy({ $0.isOfLostZone }) { throw CloudError(.zoneNotFound) }
-        return .success { writer in
+        let failsTogether =
+            isAtomic && options.atomicFailure != .items && results.contains(where: \.isFailure)
+        var answer = Answer.success { writer in
+            if failsTogether {
+                writer.failure(CloudError(.batchRequestFailed), options)
+                if options.atomicFailure == .error { return }
+            }
             writer.key("records")
             writer.beginArray()
             for (operation, result) in zip(operations, results) {
@@ -62,21 +76,34 @@ extension RecordService {
             }
             writer.endArray()
         }
+        if failsTogether { answer.status = 400 }
+        return answer
     }
 
-    /// Completes updates without a record type, which need none.
+    /// Looks up what operations depend on: the types of updates without one, which need none, and the targets of
+    /// references that say `VALIDATE`.
     ///
-    /// - Returns: The errors of those whose record is missing.
-    private func addTypes(
-        to operations: inout [ServiceOperation],
+    /// - Returns: The errors of those whose record or target is missing.
+    private func complete(
+        _ operations: inout [ServiceOperation],
         _ call: Call
     ) async throws(CloudError) -> [RecordID: CloudError] {
-        let indices = operations.indices.filter { operations[$0].needsType }
-        if indices.isEmpty { return [:] }
-        let found = try await records(indices.map { operations[$0].record.recordID }, call)
+        var wanted = Set(operations.flatMap(\.validated))
+        // They may be created together.
+        wanted.subtract(operations.filter { !$0.kind.isDeletion }.map(\.record.recordID))
+        wanted.formUnion(operations.filter(\.needsType).map(\.record.recordID))
+        if wanted.isEmpty { return [:] }
+        let found = try await records(wanted.sorted(), call)
         var refused: [RecordID: CloudError] = [:]
-        for index in indices {
+        for index in operations.indices {
             let id = operations[index].record.recordID
+            for target in operations[index].validated.sorted() {
+                guard case .failure(let error)? = found[target] else { continue }
+                let message = "A reference says VALIDATE, and its target does not exist."
+                let isMissing = error.code == .unknownItem
+                refused[id] = isMissing ? CloudError(.referenceViolation, message: message) : error
+            }
+            guard operations[index].needsType else { continue }
             switch found[id] {
             case .success(let record)?: operations[index].record.recordType = record.recordType
             case .failure(let error)?: refused[id] = error
@@ -113,6 +140,10 @@ extension Result<Record?, CloudError> {
     fileprivate var isOfLostZone: Bool {
         guard case .failure(let error) = self else { return false }
         return error.code == .zoneNotFound || error.code == .userDeletedZone
+    }
+
+    fileprivate var isFailure: Bool {
+        if case .failure = self { true } else { false }
     }
 }
 

@@ -50,6 +50,9 @@ import struct Foundation.UUID
         public var retryAfter: Int?
     }
 
+    /// The user record name as which a server-to-server key acts; the public database is this user's.
+    public static let developer = "_developer"
+
     let storage: any LedgerStorage
     let options: RecordServiceOptions
     let newRecordName: @Sendable () -> String
@@ -97,7 +100,7 @@ import struct Foundation.UUID
             }
         default: break
         }
-        if call.request.scope == .public { throw .badRequest("this server has no public database") }
+        if call.request.scope == .public { try checkPublic(call.request) }
         switch call.request.operation {
         case "records/modify": return try await modifyRecords(call)
         case "records/lookup": return try await lookUpRecords(call)
@@ -117,10 +120,23 @@ import struct Foundation.UUID
     func perform(_ operation: LedgerRequest.Operation, _ call: Call) async throws(CloudError)
         -> LedgerResponse
     {
-        let request = LedgerRequest(user: call.request.user, scope: call.request.scope, operation: operation)
+        let request = LedgerRequest(user: call.owner, scope: call.request.scope, operation: operation)
         let response = try await storage.perform(request, at: call.date).response
         if case .failure(let error) = response { throw error }
         return response
+    }
+
+    /// The public database has records in its default zone; everybody reads them, and the developer writes them.
+    private func checkPublic(_ request: Request) throws(CloudError) {
+        switch request.operation {
+        case "records/lookup": return
+        case "records/modify":
+            guard request.user != Self.developer else { return }
+            let message = "This server lets only a server-to-server key write to the public database."
+            throw CloudError(.permissionFailure, message: message)
+        default:
+            throw .badRequest("this server has no \(request.operation.abbreviated) of the public database")
+        }
     }
 
     func checkCount(_ count: Int) throws(CloudError) {
@@ -136,6 +152,9 @@ struct Call: Sendable {
     let request: RecordService.Request
     let body: ServiceBody
     let date: Date
+
+    /// The user whose database it is.
+    var owner: String { request.scope == .public ? RecordService.developer : request.user }
 }
 
 extension LedgerResponse {

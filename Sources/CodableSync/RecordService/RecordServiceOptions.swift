@@ -8,6 +8,22 @@
         case changeTokenExpired
     }
 
+    /// How an atomic request is answered whose records can't all be saved.
+    public enum AtomicFailure: String, Hashable, Sendable, CaseIterable {
+        /// With status 200, where the guilty records have their codes, and all others `ATOMIC_ERROR`.
+        case items
+        /// With status 400 and `ATOMIC_ERROR`, beside the same items.
+        case errorWithItems
+        /// With status 400 and `ATOMIC_ERROR` alone, which doesn't say what is to blame.
+        case error
+    }
+
+    /// How an atomic request is answered whose records can't all be saved.
+    public var atomicFailure = AtomicFailure.items
+    /// Whether every request in a custom zone is atomic, whatever it asks for; CloudKit was seen to do so.
+    public var isAlwaysAtomic = false
+    /// Whether the last page of a zone has null for `moreComing`.
+    public var lastPageHasNull = false
     /// How a change token that can no longer be used is refused.
     public var expiredToken = ExpiredToken.badRequest
     /// Whether a deleted record's type is in the change feed; the live service leaves it out.

@@ -18,15 +18,23 @@ struct ServiceOperation: Sendable {
     /// What is saved; of a deletion, only the ID counts.
     var record: Record
     let write: LedgerWrite
+    /// The records that must exist for the save, since a reference says `VALIDATE`.
+    private(set) var validated: Set<RecordID> = []
 
     /// Reads an operation.
     ///
     /// - Parameters:
     ///   - body: The operation.
     ///   - zoneID: The zone of the request.
+    ///   - user: The current user, whom references may name as the owner of a zone.
     ///   - newName: Names a record that is created without a name.
     /// - Throws: `invalidArguments` with the member that is wrong or missing.
-    init(_ body: ServiceBody, in zoneID: ZoneID, newName: () -> String) throws(CloudError) {
+    init(
+        _ body: ServiceBody,
+        in zoneID: ZoneID,
+        of user: String,
+        newName: () -> String
+    ) throws(CloudError) {
         guard let type = try body.text("operationType") else { throw body.missing("operationType") }
         guard let kind = Kind(rawValue: type) else {
             throw .badRequest("\(type.abbreviated) is no operationType of records")
@@ -48,11 +56,14 @@ struct ServiceOperation: Sendable {
             replacesFields: kind == .replace || kind == .forceReplace,
             changeTag: tag
         )
-        if !kind.isDeletion { try readContents(item) }
+        if !kind.isDeletion { try readContents(item, of: user) }
     }
 
-    private mutating func readContents(_ item: ServiceBody) throws(CloudError) {
-        let reader = WebReader(zoneID: record.recordID.zoneID)
+    private mutating func readContents(_ item: ServiceBody, of user: String) throws(CloudError) {
+        var zoneID = record.recordID.zoneID
+        // A zone of the same name is another one if its owner is.
+        if zoneID.ownerName == ZoneID.currentUserOwnerName { zoneID.ownerName = user }
+        let reader = WebReader(zoneID: zoneID)
         do throws(CloudError) {
             try reader.readFields(item.json, into: &record, keepsEmpty: true)
         } catch {
@@ -65,6 +76,13 @@ struct ServiceOperation: Sendable {
         }
         for (field, value) in record.fields where value.isFile {
             throw .badRequest("the field \(field.abbreviated.quoted) is a file; this server has no files")
+        }
+        for (_, field) in item.json["fields"]?.object ?? [:] {
+            let references = field["value"]?.array ?? [field["value"]].compactMap(\.self)
+            for reference in references where reference["action"]?.string == "VALIDATE" {
+                guard let name = reference["recordName"]?.string else { continue }
+                validated.insert(RecordID(recordName: name, zoneID: record.recordID.zoneID))
+            }
         }
         guard let parent = item.json["parent"] else { return }
         guard let reference = reader.reference(parent) else { throw item.missing("parent.recordName") }

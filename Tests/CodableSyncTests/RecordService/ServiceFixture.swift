@@ -25,9 +25,15 @@ struct ServiceFixture {
     func send(
         _ operation: String,
         _ body: String = "{}",
-        scope: DatabaseScope = .private
+        scope: DatabaseScope = .private,
+        as sender: String? = nil
     ) async throws -> (answer: RecordService.Answer, json: WebJSON) {
-        let request = RecordService.Request(operation, Array(body.utf8), user: user, scope: scope)
+        let request = RecordService.Request(
+            operation,
+            Array(body.utf8),
+            user: sender ?? user,
+            scope: scope
+        )
         let answer = try await service.answer(to: request, at: Date(timeIntervalSince1970: 1))
         return (answer, try WebJSON(answer.body))
     }

@@ -81,6 +81,16 @@ final class WebReaderTests: XCTestCase {
                 .reference(RecordReference(recordName: "p1", zoneID: ZoneID(zoneName: "Other")))
             ),
             (
+                #"{"value":{"recordName":"p1","#
+                    + #""zoneID":{"zoneName":"Other","ownerRecordName":"_u1"}},"type":"REFERENCE"}"#,
+                .reference(
+                    RecordReference(
+                        recordName: "p1",
+                        zoneID: ZoneID(zoneName: "Other", ownerName: "_u1")
+                    )
+                )
+            ),
+            (
                 #"{"value":{"latitude":1.5,"longitude":2,"timestamp":1924992000000},"type":"LOCATION"}"#,
                 .location(RecordLocation(latitude: 1.5, longitude: 2, timestamp: date))
             ),
