@@ -43,6 +43,13 @@ struct RecordServerCommand: AsyncParsableCommand {
             "What becomes of web-auth tokens: lenient (earlier ones stay good), strict (one request) or none."
     )
     var rotation = "lenient"
+    @Option(
+        help:
+            "A server-to-server key for the public database, as ID=FILE; the file has the public key in PEM."
+    )
+    var serverKey: [String] = []
+    @Option(help: "A form of answers that Apple's server may have, too; repeat it for more of them.")
+    var answer: [AnswerForm] = []
 
     func run() async throws {
         let configuration = try makeConfiguration()
@@ -65,6 +72,8 @@ struct RecordServerCommand: AsyncParsableCommand {
         configuration.callbacks = callback
         configuration.hostNames = hostName
         configuration.rotation = rotation
+        for key in serverKey { try add(key, to: &configuration) }
+        for form in answer { form.apply(to: &configuration.answers) }
         if let tokens {
             let fixed = try FixedTokens(readingFrom: tokens)
             configuration.apiToken = fixed.apiToken
@@ -75,6 +84,12 @@ struct RecordServerCommand: AsyncParsableCommand {
             configuration.apiToken = token
         }
         return configuration
+    }
+
+    private func add(_ key: String, to configuration: inout ServerConfiguration) throws {
+        let parts = key.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError("--server-key is ID=FILE.") }
+        configuration.serverKeys[parts[0]] = try String(contentsOfFile: parts[1], encoding: .utf8)
     }
 
     private func print(_ configuration: ServerConfiguration, _ server: RecordServer, _ port: Int) {

@@ -5,8 +5,9 @@ import RecordCoding
 
 /// Holds polls for notifications, and answers them when a zone changes that their user subscribes to.
 ///
-/// Notifications wait in a mailbox for each token, one for each subscription. They are in memory only: after a
-/// restart, tokens are unknown, and clients create new ones. An actor, since polls and changes meet here.
+/// Notifications wait in a mailbox for each token, one for each subscription, until an answer with them was sent. They
+/// are in memory only: after a restart, tokens are unknown, and clients create new ones. An actor, since polls and
+/// changes meet here.
 actor Courier {
     /// What a poll ends with.
     enum Outcome: Sendable {
@@ -26,12 +27,15 @@ actor Courier {
     }
 
     private static let maximumMailboxes = 256
+    private static let timeBetweenLooks = Duration.milliseconds(250)
 
     private let storage: any LedgerStorage
     private let container: String
     private let pollTime: Duration
     private var mailboxes: [SHA256.Digest: Mailbox] = [:]
     private var lastNumber = 0
+    /// For each user, up to where the database's feed was read for the changes of other processes.
+    private var positions: [String: ChangeToken] = [:]
 
     init(_ storage: any LedgerStorage, _ configuration: ServerConfiguration) {
         self.storage = storage
@@ -52,17 +56,13 @@ actor Courier {
         return token
     }
 
-    /// Waits for a notification; an earlier poll with the same token ends with nothing.
+    /// Waits for a notification, which stays in the mailbox until it is confirmed; an earlier poll with the same token
+    /// ends with nothing.
     func poll(_ token: String) async -> Outcome {
         let key = Self.digest(token)
-        guard var mailbox = mailboxes[key] else { return .unknownToken }
+        guard let mailbox = mailboxes[key] else { return .unknownToken }
         end(key, with: .nothing)
-        if !mailbox.waiting.isEmpty {
-            let first = mailbox.waiting.removeFirst()
-            mailbox.poll = nil
-            mailboxes[key] = mailbox
-            return .notification(first)
-        }
+        if let first = mailbox.waiting.first { return .notification(first) }
         let number = nextNumber()
         let timer = Task { [pollTime] in
             do { try await Task.sleep(for: pollTime) } catch { return }
@@ -76,33 +76,80 @@ actor Courier {
         }
     }
 
+    /// Removes a notification whose answer was sent.
+    func confirm(_ notification: PushNotification, to token: String) {
+        mailboxes[Self.digest(token)]?.waiting.removeAll { $0.id == notification.id }
+    }
+
+    // MARK: Changes
+
     /// Delivers the storage's changes until it is closed.
     func deliverChanges() async {
-        for await change in storage.changes {
-            guard mailboxes.values.contains(where: { $0.user == change.user }) else { continue }
-            let request = LedgerRequest(user: change.user, scope: change.scope, operation: .allSubscriptions)
+        for await change in storage.changes { await deliver(change) }
+    }
+
+    /// Delivers the changes that other processes make in a directory, until the task is cancelled.
+    func deliverChanges(byOthersIn directory: LedgerDirectory) async {
+        var delivered = 0
+        while !Task.isCancelled {
             do throws(CloudError) {
-                let response = try await storage.perform(request, at: Date()).response
-                guard case .allSubscriptions(let subscriptions) = response else { continue }
-                for subscription in subscriptions where subscription.isAbout(change) {
-                    deliver(PushNotification(change, subscription, container), to: change.user)
+                let found = try await directory.changesByOthers()
+                if found > delivered {
+                    for user in Set(mailboxes.values.map(\.user)) { try await deliverFeed(of: user) }
+                    delivered = found
                 }
             } catch {
-                // Clients also fetch without notifications.
+                // The directory can't be used at the moment; the next look finds the change.
+            }
+            do { try await Task.sleep(for: Self.timeBetweenLooks) } catch { return }
+        }
+    }
+
+    /// Delivers each zone that was changed since the last time, by whomever; at first, every zone.
+    private func deliverFeed(of user: String) async throws(CloudError) {
+        var isComplete = false
+        while !isComplete {
+            let operation = LedgerRequest.Operation.databaseChanges(
+                since: positions[user],
+                resultsLimit: nil
+            )
+            let request = LedgerRequest(user: user, operation: operation)
+            let response = try await storage.perform(request, at: Date()).response
+            guard case .databaseChanges(let changes) = response else {
+                // The position is one of a lost history.
+                if positions.removeValue(forKey: user) == nil { return }
                 continue
             }
+            positions[user] = changes.changeToken
+            isComplete = !changes.moreComing
+            for zoneID in changes.modifications + changes.deletions.map(\.zoneID) {
+                await deliver(LedgerChange(user: user, scope: .private, zoneID: zoneID))
+            }
+        }
+    }
+
+    /// Delivers a change to the user's devices, by the subscriptions that are about it.
+    func deliver(_ change: LedgerChange) async {
+        guard mailboxes.values.contains(where: { $0.user == change.user }) else { return }
+        let request = LedgerRequest(user: change.user, scope: change.scope, operation: .allSubscriptions)
+        do throws(CloudError) {
+            let response = try await storage.perform(request, at: Date()).response
+            guard case .allSubscriptions(let subscriptions) = response else { return }
+            for subscription in subscriptions where subscription.isAbout(change) {
+                deliver(PushNotification(change, subscription, container), to: change.user)
+            }
+        } catch {
+            // Clients also fetch without notifications.
+            return
         }
     }
 
     private func deliver(_ notification: PushNotification, to user: String) {
         for (key, mailbox) in mailboxes where mailbox.user == user {
-            if mailbox.poll != nil {
-                end(key, with: .notification(notification))
-            } else {
-                // One for each subscription is enough, since it only says that there is something to fetch.
-                mailboxes[key]?.waiting.removeAll { $0.subscriptionID == notification.subscriptionID }
-                mailboxes[key]?.waiting.append(notification)
-            }
+            // One for each subscription is enough, since it only says that there is something to fetch.
+            mailboxes[key]?.waiting.removeAll { $0.subscriptionID == notification.subscriptionID }
+            mailboxes[key]?.waiting.append(notification)
+            end(key, with: .notification(notification))
         }
     }
 
@@ -153,6 +200,8 @@ struct PushNotification: Encodable, Sendable {
     private let ck: Cloud
 
     let subscriptionID: String
+
+    var id: String { ck.nid }
 
     enum CodingKeys: CodingKey { case aps, ck }
 

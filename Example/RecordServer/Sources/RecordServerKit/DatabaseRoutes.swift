@@ -38,7 +38,8 @@ struct DatabaseRoutes: Sendable {
         _ context: ServerContext,
         _ operation: String
     ) async throws -> Response {
-        switch await authenticator.caller(of: request, context) {
+        var request = request
+        switch try await authenticator.caller(of: &request, context) {
         case .refused(let answer): return answer.response()
         case .user(let caller):
             var response = try await answer(request, context, operation, of: caller.user)
@@ -61,9 +62,7 @@ struct DatabaseRoutes: Sendable {
             return RecordService.Answer.refusal(status: 400, code: "BAD_REQUEST", reason: reason).response()
         }
         guard let body = try await request.body(upTo: limits.bodyBytes) else {
-            let reason = "the body has more than \(limits.bodyBytes) bytes"
-            return RecordService.Answer.refusal(status: 413, code: "LIMIT_EXCEEDED", reason: reason)
-                .response()
+            return RecordService.Answer.tooLarge(limits.bodyBytes).response()
         }
         do throws(CloudError) {
             let call = RecordService.Request(operation, body, user: user, scope: scope)
@@ -73,6 +72,13 @@ struct DatabaseRoutes: Sendable {
             // Nobody knows whether the request was carried out, and no answer says so.
             return context.lose()
         }
+    }
+}
+
+extension RecordService.Answer {
+    /// The answer to a request whose body has more bytes than the limit.
+    static func tooLarge(_ limit: Int) -> RecordService.Answer {
+        .refusal(status: 413, code: "LIMIT_EXCEEDED", reason: "the body has more than \(limit) bytes")
     }
 }
 

@@ -51,8 +51,9 @@ struct DeviceRoutes: Sendable {
         _ context: ServerContext,
         _ make: (Token, String) async -> Token
     ) async throws -> Response {
+        var request = request
         let caller: Authenticator.Caller
-        switch await authenticator.caller(of: request, context) {
+        switch try await authenticator.caller(of: &request, context) {
         case .refused(let answer): return answer.response()
         case .user(let user): caller = user
         }
@@ -76,13 +77,21 @@ struct DeviceRoutes: Sendable {
 
     private func poll(_ request: Request, _ context: ServerContext) async throws -> Response {
         let token = context.parameters.get("token") ?? ""
-        // A client that leaves must not take a notification with it, and a server that stops must not wait.
+        // A poll ends when its client leaves, and a server that stops must not wait.
         let outcome = try await request.body.consumeWithCancellationOnInboundClose { _ in
             await cancelWhenGracefulShutdown { await courier.poll(token) }
         }
         var response: Response
         switch outcome {
-        case .notification(let notification): response = Self.json(try JSONEncoder().encode(notification))
+        case .notification(let notification):
+            let data = try JSONEncoder().encode(notification)
+            response = Self.json(data)
+            response.body = ResponseBody(contentLength: data.count) { writer in
+                try await writer.write(ByteBuffer(bytes: data))
+                // It stays for the next poll if the client has left.
+                await courier.confirm(notification, to: token)
+                try await writer.finish(nil)
+            }
         case .nothing: response = Response(status: .ok, headers: [.cacheControl: "no-store"])
         case .unknownToken:
             let reason = "the token is not known any more; create another"

@@ -32,6 +32,8 @@ struct AdminRoutes: Sendable {
         var status: Int?
         var code: String?
         var retryAfter: Int?
+        /// Whether the answer has a body; proxies answer without one.
+        var json: Bool?
         /// `request` or `answer`.
         var lost: String?
     }
@@ -68,13 +70,14 @@ struct AdminRoutes: Sendable {
         }
         guard let status = plan.status, 400..<600 ~= status else { return nil }
         let isTemporary = status == 429 || status == 503
-        let answer = RecordService.Answer.refusal(
+        var answer = RecordService.Answer.refusal(
             status: status,
             code: plan.code
                 ?? (status == 429 ? "THROTTLED" : isTemporary ? "TRY_AGAIN_LATER" : "INTERNAL_ERROR"),
             reason: "planned fault",
             retryAfter: plan.retryAfter ?? (isTemporary ? 1 : nil)
         )
+        if plan.json == false { answer.body = [] }
         return (.answer(answer), count)
     }
 }

@@ -18,6 +18,7 @@ public struct RecordServer: Sendable {
     private let configuration: ServerConfiguration
     private let storage: any LedgerStorage
     private let tokens: SessionTokens
+    private let keys: ServerKeys
     private let logger: Logger
 
     /// The API token, which clients send with each request.
@@ -43,6 +44,7 @@ public struct RecordServer: Sendable {
         self.configuration = configuration
         self.storage = storage
         self.logger = logger
+        keys = try ServerKeys(configuration.serverKeys)
         tokens = SessionTokens(key: key, configuration)
         apiToken = configuration.apiToken ?? tokens.secret("API token")
         adminToken = configuration.adminToken ?? tokens.secret("administrator")
@@ -72,7 +74,7 @@ public struct RecordServer: Sendable {
                 address: .hostname(configuration.address, port: configuration.port),
                 availableConnectionsDelegate: .maximum(limits.connections, logger: logger)
             ),
-            services: [CourierService(courier: courier)],
+            services: [CourierService(courier: courier, directory: storage as? LedgerDirectory)],
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },
             logger: logger
         )
@@ -85,17 +87,20 @@ public struct RecordServer: Sendable {
         router.add(middleware: EncodingCheck())
         router.add(middleware: CommonHeaders())
         router.get("/health") { _, _ in "ok\n" }
-        let authenticator = Authenticator(configuration, tokens, apiToken: apiToken)
+        let authenticator = Authenticator(configuration, tokens, keys, apiToken: apiToken)
         let faults = Faults()
         DatabaseRoutes(
             authenticator: authenticator,
-            service: RecordService(storage: storage),
+            service: RecordService(storage: storage, options: configuration.answers),
             faults: faults,
             limits: configuration.limits
         ).add(to: router)
         DeviceRoutes(authenticator: authenticator, courier: courier).add(to: router)
-        SignInRoutes(configuration: configuration, tokens: tokens, adminToken: SecretDigest(adminToken))
-            .add(to: router)
+        SignInRoutes(
+            configuration: configuration.withoutTokens,
+            tokens: tokens,
+            adminToken: SecretDigest(adminToken)
+        ).add(to: router)
         AdminRoutes(adminToken: SecretDigest(adminToken), faults: faults).add(to: router)
         return router
     }
@@ -104,9 +109,16 @@ public struct RecordServer: Sendable {
 /// Delivers notifications as long as the server runs.
 private struct CourierService: Service {
     let courier: Courier
+    /// What other processes may change, too.
+    let directory: LedgerDirectory?
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await courier.deliverChanges() }
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await courier.deliverChanges() }
+                if let directory { tasks.addTask { await courier.deliverChanges(byOthersIn: directory) } }
+            }
+        }
     }
 }
 

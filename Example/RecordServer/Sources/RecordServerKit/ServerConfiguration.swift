@@ -1,3 +1,5 @@
+@_spi(Server) public import CodableSync
+
 /// What a record server serves, to whom, and within which limits.
 public struct ServerConfiguration: Sendable {
     /// What becomes of a session's web-auth tokens.
@@ -51,6 +53,10 @@ public struct ServerConfiguration: Sendable {
     public var adminToken: String?
     /// Web-auth tokens of users that never change, by user.
     public var fixedTokens: [String: String] = [:]
+    /// The server-to-server keys, which reach the public database only: public P-256 keys as PEM, by their IDs.
+    public var serverKeys: [String: String] = [:]
+    /// What the server does where the behaviour of Apple's is uncertain.
+    @_spi(Server) public var answers = RecordServiceOptions()
     /// The limits of connections and requests.
     public var limits = Limits()
 
@@ -71,6 +77,13 @@ public struct ServerConfiguration: Sendable {
         address == "localhost" || address == "::1" || address.hasPrefix("127.")
     }
 
+    /// The configuration for those who need no tokens, or only their digests.
+    var withoutTokens: ServerConfiguration {
+        var copy = self
+        (copy.apiToken, copy.adminToken, copy.fixedTokens) = (nil, nil, [:])
+        return copy
+    }
+
     private static let minimumTokenLength = 32
 
     /// Checks what would make the server unsafe or unusable.
@@ -81,6 +94,11 @@ public struct ServerConfiguration: Sendable {
         guard Set(users).count == users.count else { throw ServerError("A user is named twice.") }
         for user in users where user.isEmpty || user.utf8.count > 255 || user.contains(where: \.isNewline) {
             throw ServerError("A user's name has 1 to 255 bytes in one line.")
+        }
+        guard !users.contains(RecordService.developer) else {
+            throw ServerError(
+                "\(RecordService.developer) is the user of server-to-server keys. Name another."
+            )
         }
         guard environment == "development" || environment == "production" else {
             throw ServerError("The environment is development or production.")

@@ -88,9 +88,10 @@ extension RecordService.Answer {
     func response() -> Response {
         var response = Response(
             status: HTTPResponse.Status(code: status),
-            headers: [.contentType: "application/json; charset=UTF-8", .cacheControl: "no-store"],
+            headers: [.cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body))
         )
+        if !body.isEmpty { response.headers[.contentType] = "application/json; charset=UTF-8" }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
     }

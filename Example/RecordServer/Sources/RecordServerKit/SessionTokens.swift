@@ -14,7 +14,7 @@ actor SessionTokens {
 
     init(key: [UInt8], _ configuration: ServerConfiguration) {
         self.key = SymmetricKey(data: key)
-        self.configuration = configuration
+        self.configuration = configuration.withoutTokens
         fixed = configuration.fixedTokens.map { (SHA256.hash(data: Array($0.value.utf8)), $0.key) }
     }
 

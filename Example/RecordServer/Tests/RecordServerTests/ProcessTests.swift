@@ -1,4 +1,6 @@
+@_spi(Server) import CodableSync
 import Foundation
+@_spi(Server) import RecordServerKit
 import XCTest
 
 /// The program itself: how it stops, and what it refuses to serve.
@@ -25,11 +27,57 @@ final class ProcessTests: XCTestCase {
         }
     }
 
+    func testAChangeByAnotherProcessIsNotified() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "ProcessTests-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { XCTAssertNoThrow(try FileManager.default.removeItem(at: directory)) }
+        let server = try ServerProcess(directory: directory, users: ["alice"])
+        let client = TestClient(port: try XCTUnwrap(server.url.port))
+        let api = try XCTUnwrap(server.printed["API token"])
+        let token = try XCTUnwrap(server.printed["web-auth token of alice"])
+        let query = "?ckAPIToken=\(api)&ckWebAuthToken=\(token)"
+        let zone = "{\"zoneName\":\"Notes\"}"
+        for (operation, item) in [
+            ("zones", "\"zone\":{\"zoneID\":\(zone)}"),
+            (
+                "subscriptions",
+                "\"subscription\":{\"subscriptionID\":\"s\",\"subscriptionType\":\"zone\",\"zoneID\":\(zone)}"
+            ),
+        ] {
+            let path = "/database/1/iCloud.local/development/private/\(operation)/modify\(query)"
+            let answer = try await client.post(
+                path,
+                "{\"operations\":[{\"operationType\":\"create\",\(item)}]}"
+            )
+            XCTAssertEqual(answer.status, 200, answer.text)
+        }
+        let made = try await client.post("\(Self.device)/tokens/create\(query)")
+        let url = try XCTUnwrap(made.member("webcourierURL"))
+        let poll = try RawConnection(port: client.port)
+        poll.send("GET \(try XCTUnwrap(URL(string: url)).path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let other = LedgerDirectory(path: directory.appending(path: "cloud").path, options: .webServices)
+        let id = RecordID(recordName: "r", zoneID: ZoneID(zoneName: "Notes"))
+        let save = LedgerRequest.Operation.modifyRecords(
+            saving: [Record(recordType: "Note", recordID: id)],
+            deleting: [],
+            savePolicy: .ifServerRecordUnchanged,
+            atomically: true
+        )
+        let saved = try await other.perform(LedgerRequest(user: "alice", operation: save), at: Date())
+        XCTAssertFalse(saved.entries.isEmpty)
+        let text = await poll.read(until: "}}").text
+        XCTAssertTrue(text.contains("\"sid\":\"s\""), text)
+        await other.close()
+        XCTAssertEqual(server.terminate(), 0)
+    }
+
     func testItRefusesOptionsThatAreUnsafe() throws {
         for arguments in [
             ["--address", "0.0.0.0"],
             ["--address", "0.0.0.0", "--host-name", "a.example", "--api-token", "short"],
             ["--rotation", "never"], ["--environment", "staging"], ["--user", "alice"],
+            ["--user", "_developer"], ["--server-key", "id"], ["--server-key", "id=/nonexistent"],
+            ["--server-key", "id=/dev/null"], ["--answer", "yes"],
             ["--tokens", "/nonexistent"],
         ] {
             XCTAssertThrowsError(

@@ -26,6 +26,8 @@ final class SecretFileTests: XCTestCase {
         XCTAssertThrowsError(try ServerStorage.directory(directory)) {
             XCTAssertTrue("\($0)".contains("chmod 600"), "\($0)")
         }
+        try Data("{}".utf8).write(to: URL(filePath: directory + "/tokens.json"))
+        XCTAssertThrowsError(try FixedTokens(readingFrom: directory + "/tokens.json"))
     }
 
     func testASymbolicLinkIsRefused() throws {

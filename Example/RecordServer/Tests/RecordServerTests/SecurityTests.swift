@@ -71,6 +71,29 @@ final class SecurityTests: XCTestCase {
         }
     }
 
+    func testTheLimitsAreTheDocumentedOnes() {
+        let limits = ServerConfiguration.Limits()
+        XCTAssertEqual(limits.headerSeconds, 10)
+        XCTAssertEqual(limits.bodySeconds, 30)
+        XCTAssertEqual(limits.bodyBytes, 16 << 20)
+    }
+
+    func testHeadersOfALaterRequestThatDripAreCutOff() async throws {
+        try await raw({ $0.limits.headerSeconds = 0.3 }) { _, port in
+            let connection = try RawConnection(port: port)
+            for _ in 0..<2 {
+                connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                let text = await connection.read(until: "ok\n").text
+                XCTAssertTrue(text.hasSuffix("ok\n"))
+            }
+            // The connection may wait longer than that, but not with the beginning of a request.
+            connection.send("GET /health HTTP/1.1\r\nHost: local")
+            let (text, isClosed) = await connection.read()
+            XCTAssertEqual(text, "")
+            XCTAssertTrue(isClosed)
+        }
+    }
+
     func testAConnectionThatWaitsTooLongForItsNextRequestIsClosed() async throws {
         try await raw({ $0.limits.idleSeconds = 0.3 }) { _, port in
             let connection = try RawConnection(port: port)

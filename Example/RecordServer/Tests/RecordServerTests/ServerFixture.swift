@@ -13,7 +13,10 @@ struct ServerFixture: Sendable {
 
     static let prefix = "/database/1/iCloud.test/development/private/"
 
-    init(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws {
+    init(
+        storage: any LedgerStorage = ServerStorage.memory().ledger,
+        _ change: (inout ServerConfiguration) -> Void = { _ in }
+    ) throws {
         var configuration = ServerConfiguration(container: "iCloud.test", users: ["alice", "bob"])
         configuration.port = 0
         change(&configuration)
@@ -21,7 +24,7 @@ struct ServerFixture: Sendable {
         logger = Logger(label: "test") { _ in lines }
         server = try RecordServer(
             configuration,
-            storage: ServerStorage.memory().ledger,
+            storage: storage,
             key: Array(repeating: 7, count: 32),
             logger: logger
         )
@@ -60,7 +63,9 @@ struct ServerFixture: Sendable {
 struct TestClient: Sendable {
     let port: Int
 
-    func get(_ path: String) async throws -> TestResponse { try await send("GET", path, "", [:]) }
+    func get(_ path: String, headers: [String: String] = [:]) async throws -> TestResponse {
+        try await send("GET", path, "", headers)
+    }
 
     func post(
         _ path: String,

@@ -126,6 +126,30 @@ final class ServiceTests: XCTestCase {
         }
     }
 
+    func testANotificationIsSentOnceAndStaysIfTheClientHasLeft() async throws {
+        let fixture = try ServerFixture { $0.limits.pollSeconds = 0.5 }
+        try await fixture.run { client in
+            let query = fixture.query()
+            try await Self.makeZone(client, query)
+            try await Self.subscribe(client, query)
+            let path = try await Self.courier(client, "/device/1/iCloud.test/development", query)
+            var gone: RawConnection? = try RawConnection(port: client.port)
+            gone?.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            gone = nil
+            _ = try await Self.save(client, query)
+            // The one that has left, or this one.
+            var polls = 0
+            var text = ""
+            while text.isEmpty, polls < 20 {
+                text = try await client.get(path).text
+                polls += 1
+            }
+            XCTAssertTrue(text.contains("\"sid\":\"s\""), text)
+            let later = try await client.get(path)
+            XCTAssertEqual(later.text, "")
+        }
+    }
+
     func testPlannedFaultsAnswerTheNextRequests() async throws {
         let fixture = try ServerFixture()
         let header = "X-Record-Server-Admin"
@@ -138,6 +162,21 @@ final class ServiceTests: XCTestCase {
                 XCTAssertEqual(answer.status, status)
                 XCTAssertEqual(answer.header("Retry-After"), status == 429 ? "1" : nil)
             }
+        }
+    }
+
+    /// As a connection that a proxy has mistaken for another is answered.
+    func testAPlannedFaultMayHaveNoJSON() async throws {
+        let fixture = try ServerFixture()
+        let header = "X-Record-Server-Admin"
+        try await fixture.run { client in
+            let plan = "{\"status\":421,\"json\":false}"
+            _ = try await client.post("/admin/faults", plan, headers: [header: fixture.server.adminToken])
+            let path = ServerFixture.prefix + "users/current" + fixture.query()
+            let answer = try await client.get(path)
+            XCTAssertEqual(answer.status, 421)
+            XCTAssertEqual(answer.text, "")
+            XCTAssertNil(answer.header("Content-Type"))
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
-@_spi(Server) import RecordServerKit
 import XCTest
+
+@_spi(Server) @testable import RecordServerKit
 
 /// Who a request is from, and which tokens are good.
 final class TokenTests: XCTestCase {
@@ -103,6 +104,32 @@ final class TokenTests: XCTestCase {
         try await none.run { client in
             let next = try await Self.next(client, none.query())
             XCTAssertNil(next)
+        }
+    }
+
+    /// Digests are compared in constant time.
+    func testWhatChecksTokensKeepsOnlyTheirDigests() async throws {
+        var configuration = ServerConfiguration(container: "iCloud.test", users: ["alice", "bob"])
+        configuration.apiToken = "an API token"
+        configuration.adminToken = "an administrator's token"
+        configuration.fixedTokens = ["alice": "a fixed token"]
+        let tokens = SessionTokens(key: Array(repeating: 7, count: 32), configuration)
+        let courier = Courier(ServerStorage.memory().ledger, configuration)
+        let keys = try ServerKeys([:])
+        let authenticator = Authenticator(configuration, tokens, keys, apiToken: "an API token")
+        let admin = SecretDigest("an administrator's token")
+        let session = tokens.begin(for: "bob")
+        let next = await tokens.accept(session)?.next
+        let fixed = await tokens.accept("a fixed token")
+        XCTAssertEqual(fixed?.user, "alice")
+        let poll = await courier.makeToken(for: "alice")
+        var text = ""
+        for part in [authenticator, tokens, courier, admin] as [Any] { dump(part, to: &text) }
+        XCTAssertTrue(text.contains("SHA256 digest"), "it shows what is kept")
+        for token in [
+            "an API token", "an administrator's token", "a fixed token", session, try XCTUnwrap(next), poll,
+        ] {
+            XCTAssertFalse(text.contains(token), token)
         }
     }
 
