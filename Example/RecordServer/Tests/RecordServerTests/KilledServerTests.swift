@@ -1,53 +1,9 @@
 import CodableSync
 import Foundation
-import RecordCoding
 import XCTest
 
 /// Engines on a server that is a process: two devices of one user, one of another, and kills in the middle of traffic.
 final class KilledServerTests: XCTestCase {
-    private struct Page: RecordCodable, Equatable {
-        var id: String
-        var text: String
-        var recordName: String { id }
-
-        static func resolveConflict(_ conflict: Conflict<Page>) throws -> Page? { try conflict.merged() }
-    }
-
-    /// A device: a directory, a session and an engine.
-    private final class Device: Sendable {
-        let session: CloudKitWebSession
-        let engine: SyncEngine<Page>
-
-        init(_ name: String, of user: String, on server: ServerProcess, in directory: URL) async throws {
-            let home = directory.appending(path: name, directoryHint: .isDirectory)
-            session = CloudKitWebSession(
-                container: "iCloud.local",
-                apiToken: try XCTUnwrap(server.printed["API token"]),
-                server: try server.url,
-                file: home.appending(path: "session.json")
-            )
-            let token = try XCTUnwrap(server.printed["web-auth token of \(user)"])
-            try await session.signIn { _ in token }
-            var configuration = SyncConfiguration()
-            configuration.storage = .directory(home.appending(path: "state"))
-            engine = SyncEngine(database: .cloudKitWeb(session), configuration: configuration)
-        }
-
-        func close() async throws {
-            try await engine.close()
-            await session.close()
-        }
-
-        /// Waits until the engine has sent everything by itself.
-        func waitUntilSent(within seconds: Double) async throws {
-            let end = Date(timeIntervalSinceNow: seconds)
-            while try await !engine.pendingChanges().isEmpty {
-                if Date() > end { return XCTFail("not sent within \(seconds) seconds") }
-                try await Task.sleep(for: .milliseconds(100))
-            }
-        }
-    }
-
     private var directory = URL(filePath: "/")
 
     override func setUpWithError() throws {
@@ -65,9 +21,9 @@ final class KilledServerTests: XCTestCase {
             directory: directory.appending(path: "server"),
             users: ["alice", "bob"]
         )
-        let phone = try await Device("phone", of: "alice", on: server, in: directory)
-        let tablet = try await Device("tablet", of: "alice", on: server, in: directory)
-        let other = try await Device("other", of: "bob", on: server, in: directory)
+        let phone = try await ServerDevice("phone", of: "alice", on: server.printed, in: directory)
+        let tablet = try await ServerDevice("tablet", of: "alice", on: server.printed, in: directory)
+        let other = try await ServerDevice("other", of: "bob", on: server.printed, in: directory)
         try await phone.engine.upload(Page(id: "p", text: "phone"))
         try await tablet.engine.upload(Page(id: "t", text: "tablet"))
         for device in [phone, tablet, phone, other] { _ = try await device.engine.sync() }
@@ -88,8 +44,8 @@ final class KilledServerTests: XCTestCase {
         var server = try ServerProcess(directory: files, users: ["alice"])
         let port = try XCTUnwrap(server.url.port)
         let devices = [
-            try await Device("phone", of: "alice", on: server, in: directory),
-            try await Device("tablet", of: "alice", on: server, in: directory),
+            try await ServerDevice("phone", of: "alice", on: server.printed, in: directory),
+            try await ServerDevice("tablet", of: "alice", on: server.printed, in: directory),
         ]
         var expected: Set<String> = []
         for kill in 1...kills {
@@ -105,11 +61,12 @@ final class KilledServerTests: XCTestCase {
             server = try ServerProcess(directory: files, port: port, users: ["alice"])
         }
         for device in devices { try await device.waitUntilSent(within: 60) }
-        let third = try await Device("third", of: "alice", on: server, in: directory)
+        let third = try await ServerDevice("third", of: "alice", on: server.printed, in: directory)
         _ = try await third.engine.sync()
         let found = try await Set(third.engine.allModels().map(\.id))
         XCTAssertEqual(found, expected)
         for device in devices + [third] { try await device.close() }
+        XCTAssertEqual(server.terminate(), 0)
     }
 
     /// Devices upload again what a backup does not have, whatever their first request is.
@@ -118,8 +75,8 @@ final class KilledServerTests: XCTestCase {
         let backup = directory.appending(path: "backup")
         var server = try ServerProcess(directory: files, users: ["alice"])
         let port = try XCTUnwrap(server.url.port)
-        let phone = try await Device("phone", of: "alice", on: server, in: directory)
-        let tablet = try await Device("tablet", of: "alice", on: server, in: directory)
+        let phone = try await ServerDevice("phone", of: "alice", on: server.printed, in: directory)
+        let tablet = try await ServerDevice("tablet", of: "alice", on: server.printed, in: directory)
         try await phone.engine.upload(Page(id: "before", text: "1"))
         for device in [phone, tablet] { _ = try await device.engine.sync() }
         XCTAssertEqual(server.terminate(), 0)
@@ -134,12 +91,13 @@ final class KilledServerTests: XCTestCase {
         try await phone.engine.upload(Page(id: "first", text: "3"))
         _ = try await phone.engine.sendChanges()
         for device in [phone, tablet, phone, tablet] { _ = try await device.engine.sync() }
-        let third = try await Device("third", of: "alice", on: server, in: directory)
+        let third = try await ServerDevice("third", of: "alice", on: server.printed, in: directory)
         _ = try await third.engine.sync()
         for device in [phone, tablet, third] {
             let names = try await device.engine.allModels().map(\.id).sorted()
             XCTAssertEqual(names, ["before", "behind", "first"])
             try await device.close()
         }
+        XCTAssertEqual(server.terminate(), 0)
     }
 }

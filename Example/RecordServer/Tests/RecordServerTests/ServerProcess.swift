@@ -46,6 +46,8 @@ final class ServerProcess {
 
     deinit { kill() }
 
+    var processID: Int32 { process.processIdentifier }
+
     var url: URL {
         get throws { try XCTUnwrap(printed["URL"].flatMap { URL(string: $0) }) }
     }
