@@ -60,3 +60,19 @@ extension CloudError: CustomStringConvertible {
     /// The code's name and the message, for developers, shortened if they are long, and without control characters.
     public var description: String { "\(code.name.abbreviated): \(message.abbreviated(to: 400))" }
 }
+
+extension CloudError: CustomReflectable {
+    /// The properties; of ``redirectURL`` only the host, since the rest may let somebody sign in.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "code": code, "message": message, "retryAfter": retryAfter as Any,
+                "serverRecord": serverRecord as Any, "itemErrors": itemErrors,
+                "userDidResetEncryptedData": userDidResetEncryptedData,
+                "redirectURL": redirectURL?.host() as Any,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

@@ -14,7 +14,7 @@ extension CloudKitWebSession: WebCourierService {
             // The one of the response before.
             guard let token = try open().current else { throw CloudError(.notAuthenticated) }
             let url = try service.url(root, "tokens/create", token: token)
-            let (answer, next) = try await exchange(WebTransportRequest(url: url, body))
+            let (answer, next) = try await exchange(WebTransportRequest(url: url, body), with: token)
             if !answer.isRefused { try keep(next, after: token) }
             if [400, 404, 405].contains(answer.status) { continue }
             let json = try answer.success()

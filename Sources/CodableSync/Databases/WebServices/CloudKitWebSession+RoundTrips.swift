@@ -166,21 +166,37 @@ extension CloudKitWebSession {
     ) async throws(CloudError) -> (WebAnswer, next: String?) {
         let url = try service.url(of: request.operation, token: token)
         do throws(CloudError) {
-            return try await exchange(WebTransportRequest(url: url, request.body))
+            return try await exchange(WebTransportRequest(url: url, request.body), with: token)
         } catch {
             guard error.code == .serverResponseLost, !request.isChange else { throw error }
             throw CloudError(.networkFailure, message: error.message)
         }
     }
 
+    /// Sends a request, and keeps the tokens out of what the response or the transport says of an error.
     func exchange(
-        _ request: WebTransportRequest
+        _ request: WebTransportRequest,
+        with token: String?
     ) async throws(CloudError) -> (WebAnswer, next: String?) {
-        let response = try await transport.response(to: request)
+        let response: WebTransportResponse
+        do throws(CloudError) {
+            response = try await transport.response(to: request)
+        } catch {
+            var told = error
+            told.message = secrets(token).redacted(error.message)
+            throw told
+        }
         if response.headers["x-record-server"] != nil { signs.noteRecordServer() }
         let next = ["x-apple-cloudkit-web-auth-token", "x-apple-cloudkit-session"].lazy
             .compactMap { response.headers[$0] }.compactMap(WebCallback.token).first
-        return (WebAnswer(response, at: clock.now.wall), next)
+        var answer = WebAnswer(response, at: clock.now.wall)
+        answer.json = answer.json?.redacted(secrets(token, next))
+        return (answer, next)
+    }
+
+    /// The session's tokens, and those of a request and its response.
+    private func secrets(_ others: String?...) -> WebSecrets {
+        WebSecrets([service.apiToken, tokens?.current, tokens?.previous] + others)
     }
 
     // MARK: New tokens
