@@ -140,3 +140,12 @@ final class StubTransport: WebTransport {
         WebTransportResponse(status: status, body: Data(text.utf8))
     }
 }
+
+extension RecordService {
+    /// A service whose records are in memory.
+    static var inMemory: RecordService {
+        RecordService(
+            storage: LedgerMemory(CloudLedger(identifier: "web", options: .webServices), epoch: 1)
+        )
+    }
+}

@@ -5,18 +5,15 @@ import XCTest
 
 /// Engines on sessions: users, the end of a session, and what comes after it.
 final class WebSyncTests: XCTestCase {
-    private let transport = StubTransport(
-        .all,
-        service: RecordService(
-            storage: LedgerMemory(CloudLedger(identifier: "web", options: .webServices), epoch: 1)
-        )
-    )
+    private let transport = StubTransport(.all, service: .inMemory)
     private let clock = ManualClock()
 
     private func session(
         of user: String,
+        _ other: StubTransport? = nil,
         renew: CloudKitWebSession.SignIn? = nil
     ) async throws -> CloudKitWebSession {
+        let transport = other ?? transport
         let service = WebService(
             server: CloudKitWebSession.appleServer,
             container: "iCloud.com.example",
@@ -31,7 +28,7 @@ final class WebSyncTests: XCTestCase {
             clock: clock,
             renew: renew
         )
-        try await session.signIn { [transport] _ in transport.signIn(user) }
+        try await session.signIn { _ in transport.signIn(user) }
         return session
     }
 
@@ -81,6 +78,32 @@ final class WebSyncTests: XCTestCase {
         _ = try await tablet.engine.sync()
         names = try await tablet.engine.allModels().map(\.recordName).sorted()
         XCTAssertEqual(names, ["a", "b"])
+    }
+
+    /// With tokens that are good for one request each.
+    func testTheRequestsOfTwentyEnginesNeverOverlap() async throws {
+        let transport = StubTransport(.once, service: .inMemory)
+        let session = try await session(of: "_alice", transport)
+        let devices = (0..<20).map { _ in device(on: session) }
+        for round in 0..<2 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (index, engine) in devices.map(\.engine).enumerated() {
+                    group.addTask {
+                        try await engine.upload(Item<Merging>("\(index)-\(round)", "title"))
+                        _ = try await engine.sync()
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        for device in devices {
+            _ = try await device.engine.sync()
+            let count = try await device.engine.allModels().count
+            XCTAssertEqual(count, 40)
+        }
+        XCTAssertEqual(transport.mostAtOnce, 1)
+        let tokens = transport.seen.compactMap(\.token)
+        XCTAssertEqual(tokens.count, Set(tokens).count)
     }
 
     func testAnotherUserHasAnotherState() async throws {
