@@ -7,7 +7,7 @@ enum SecondProcess {
     static let usage = """
         usage: SecondProcess lock PATH | save DIRECTORY PREFIX REQUESTS RECORDS [COMPACT-EVERY] | half DIRECTORY
                | compact DIRECTORY | follow DIRECTORY | write DIRECTORY SEED
-               | kills DIRECTORY ROUNDS SEED | closes DIRECTORY ROUNDS SEED
+               | kills DIRECTORY ROUNDS SEED | closes DIRECTORY ROUNDS SEED | web SERVER FILE SECONDS
         """
     static let zone = ZoneID(zoneName: "Note")
 
@@ -19,6 +19,7 @@ enum SecondProcess {
         case ("compact", 2): try await compact(arguments[1])
         case ("follow", 2): try await follow(arguments[1])
         case ("write", 3): try await write(arguments[1], seed: arguments[2])
+        case ("web", 4): try await web(arguments[1], file: arguments[2], seconds: arguments[3])
         case ("kills", 4): try await rounds(arguments, KilledWriters.run)
         case ("closes", 4): try await rounds(arguments, ClosedWriters.run)
         case ("save", 5...6):

@@ -17,11 +17,15 @@ final class ChildProcess {
         return tests.deletingLastPathComponent().appending(path: "SecondProcess")
     }
 
-    init(_ arguments: String...) throws {
+    /// - Parameters:
+    ///   - arguments: What it should do.
+    ///   - mergesErrors: Whether what it prints as errors is in its output, too.
+    init(_ arguments: String..., mergesErrors: Bool = false) throws {
         process.executableURL = Self.executable
         process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
+        if mergesErrors { process.standardError = output }
         try process.run()
         // A helper that prints nothing must not block the tests forever: once it is killed, readers get the
         // end of the output.
@@ -33,10 +37,16 @@ final class ChildProcess {
 
     var processID: Int32 { process.processIdentifier }
 
+    /// Writes a line to its input.
+    func writeLine(_ line: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    }
+
     /// The next line of its output; `nil` when the output has ended.
     func readLine() -> String? {
         var line: [UInt8] = []
-        while let byte = output.fileHandleForReading.readData(ofLength: 1).first, byte != UInt8(ascii: "\n") {
+        while let byte = output.fileHandleForReading.readData(ofLength: 1).first {
+            if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
             line.append(byte)
         }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)

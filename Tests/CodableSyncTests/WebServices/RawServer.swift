@@ -14,13 +14,27 @@ final class RawServer: Sendable {
     /// What to do with a request; after the last byte, the connection stays open unless it is closed.
     enum Reaction: Sendable {
         case answer(String)
+        /// An answer, then something else that the test does once it was sent.
+        case answerAnd(String, @Sendable () -> Void)
         /// The bytes, then the end of the connection.
         case answerAndClose(String)
         case close
+        /// The end of the connection, as by a process that is killed before it has read everything.
+        case reset
         /// The beginning of an answer, and no more.
         case hold(String)
         /// The beginning of an answer, then bytes without an end.
-        case endless(String)
+        case endless(String, Endless = Endless())
+    }
+
+    /// Bytes without an end.
+    struct Endless: Sendable {
+        /// What comes first.
+        var first: [UInt8] = []
+        /// What is repeated.
+        var chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 12)
+        /// The microseconds after each; by default 8 MB come in a second, which is no flood.
+        var pause: UInt32 = 500
     }
 
     private struct State {
@@ -32,14 +46,17 @@ final class RawServer: Sendable {
     let port: Int
     private let listener: Int32
     private let state = Locked(State())
+    private let listening = DispatchGroup()
     private let whenClosed: @Sendable () -> Void
     private let react: @Sendable (Request, _ number: Int) -> Reaction
 
     /// - Parameters:
+    ///   - port: The port, such as that of a server that was closed; by default a free one.
     ///   - whenClosed: Called when a client has closed a connection before the end of an answer.
     ///   - react: What to do with a request.
     /// - Throws: `XCTSkip` if there are no sockets here.
     init(
+        port: Int = 0,
         whenClosed: @escaping @Sendable () -> Void = {},
         _ react: @escaping @Sendable (Request, _ number: Int) -> Reaction
     ) throws {
@@ -54,6 +71,9 @@ final class RawServer: Sendable {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
+        address.sin_port = in_port_t(port).bigEndian
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let listener = listener
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
@@ -63,7 +83,8 @@ final class RawServer: Sendable {
             }
         }
         try XCTSkipUnless(isListening, "no socket: \(String(cString: strerror(errno)))")
-        port = Int(UInt16(bigEndian: address.sin_port))
+        self.port = Int(UInt16(bigEndian: address.sin_port))
+        listening.enter()
         Thread.detachNewThread { [self] in accept() }
     }
 
@@ -81,6 +102,8 @@ final class RawServer: Sendable {
         }
         shutdown(listener, Int32(SHUT_RDWR))
         for connection in open { shutdown(connection, Int32(SHUT_RDWR)) }
+        // The port is free then.
+        listening.wait()
     }
 
     private func accept() {
@@ -99,6 +122,7 @@ final class RawServer: Sendable {
             Thread.detachNewThread { [self] in serve(connection) }
         }
         _ = systemClose(listener)
+        listening.leave()
     }
 
     private func serve(_ connection: Int32) {
@@ -113,21 +137,27 @@ final class RawServer: Sendable {
             }
             switch react(request, number) {
             case .answer(let text): guard write(text, to: connection) else { return }
+            case .answerAnd(let text, let body):
+                guard write(text, to: connection) else { return }
+                body()
             case .answerAndClose(let text):
                 _ = write(text, to: connection)
                 return
             case .close: return
+            case .reset:
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                let size = socklen_t(MemoryLayout.size(ofValue: linger))
+                setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, size)
+                return
             case .hold(let text):
                 _ = write(text, to: connection)
                 var byte: UInt8 = 0
                 // Until the other side closes.
                 while recv(connection, &byte, 1, 0) > 0 {}
                 return
-            case .endless(let text):
-                guard write(text, to: connection) else { return }
-                // Not as fast as the machine: a flood keeps Foundation on Linux from telling what has arrived.
-                let chunk = String(repeating: "x", count: 1 << 12)
-                while write(chunk, to: connection) { usleep(500) }
+            case .endless(let text, let endless):
+                guard write(Array(text.utf8) + endless.first, to: connection) else { return }
+                while write(endless.chunk, to: connection) { usleep(endless.pause) }
                 whenClosed()
                 return
             }
@@ -157,7 +187,11 @@ final class RawServer: Sendable {
     }
 
     private func write(_ text: String, to connection: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
+        write(Array(text.utf8), to: connection)
+    }
+
+    private func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
+        var rest = bytes[...]
         while !rest.isEmpty {
             #if canImport(Glibc)
                 let flags = Int32(MSG_NOSIGNAL)
@@ -182,5 +216,34 @@ extension RawServer {
             "HTTP/1.1 \(status)", "Content-Type: application/json", "Content-Length: \(text.utf8.count)",
         ]
         return (lines + headers).joined(separator: "\r\n") + "\r\n\r\n" + text
+    }
+
+    /// An answer of services in memory; the thread waits for it.
+    static func answer(of services: StubTransport, to request: Request) -> String {
+        let words = request.head.split(separator: " ")
+        guard words.count > 1, let url = URL(string: "http://127.0.0.1" + words[1]) else {
+            return json("{}", status: "400 Bad Request")
+        }
+        let call = WebTransportRequest(method: String(words[0]), url: url, body: Data(request.body))
+        let answer = Locked<WebTransportResponse?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        Task {
+            do throws(CloudError) {
+                let response = try await services.response(to: call)
+                answer.withLock { $0 = response }
+            } catch {
+                // There is no answer.
+            }
+            done.signal()
+        }
+        done.wait()
+        guard let response = answer.withLock({ $0 }) else {
+            return json("{}", status: "500 Internal Server Error")
+        }
+        return json(
+            String(decoding: response.body, as: UTF8.self),
+            status: "\(response.status) Answered",
+            response.headers.map { "\($0.key): \($0.value)" }
+        )
     }
 }
