@@ -11,6 +11,7 @@ extension SecondProcess {
     ///   - server: The address of the services. The first line of standard input is the API token.
     ///   - file: The session's file.
     ///   - seconds: How long a request may take.
+    /// - Throws: An error of the session's file.
     static func web(_ server: String, file: String, seconds: String) async throws {
         guard let url = URL(string: server), let seconds = Int(seconds), let apiToken = readLine() else {
             return say(usage)

@@ -20,6 +20,7 @@ final class ChildProcess {
     /// - Parameters:
     ///   - arguments: What it should do.
     ///   - mergesErrors: Whether what it prints as errors is in its output, too.
+    /// - Throws: An error if it can't be started.
     init(_ arguments: String..., mergesErrors: Bool = false) throws {
         process.executableURL = Self.executable
         process.arguments = arguments

@@ -33,6 +33,7 @@ final class WebClientProcess {
     ///   - server: The server's address.
     ///   - file: The session's file.
     ///   - seconds: How long a request may take.
+    /// - Throws: An error if it can't be started.
     init(_ server: URL, file: String, seconds: Int = 2) throws {
         child = try ChildProcess(
             "web",
