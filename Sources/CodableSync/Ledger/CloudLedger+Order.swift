@@ -12,7 +12,7 @@ extension CloudLedger {
     func canFollow(_ entry: LedgerEntry, isInSnapshot: Bool) -> Bool {
         guard let sequence = entry.sequence else { return true }
         let database = databases[LedgerDatabaseKey(entry.user, entry.scope)] ?? LedgerDatabase()
-        guard isInSnapshot ? sequence <= database.sequence : sequence > database.sequence else {
+        guard isInSnapshot ? sequence <= database.head.sequence : sequence > database.head.sequence else {
             return false
         }
         let zones = database.zones
@@ -22,7 +22,7 @@ extension CloudLedger {
             // The default zone starts with its first record; a snapshot creates it like any other zone.
             return zones[zoneID]?.canTake(sequence) ?? (!isInSnapshot && zoneID == .default)
         case .recordDeleted(_, let zoneID, _): return zones[zoneID]?.canTake(sequence) ?? false
-        case .zoneCreated(let zoneID): return zones[zoneID].map { $0.removal != nil } ?? true
+        case .zoneCreated(let zoneID): return zones[zoneID].map { $0.head.removal != nil } ?? true
         case .zoneRemoved(let zoneID, _, _): return zones[zoneID] != nil && zoneID != .default
         case .tokensExpired, .subscriptionSaved, .subscriptionDeleted, .quotaChanged, .epochBegan,
             .fieldTypesFixed, .countersAdvanced:

@@ -62,13 +62,9 @@ public import struct Foundation.Date
         at date: Date,
         epoch: UInt64? = nil
     ) -> (response: LedgerResponse, entries: [LedgerEntry]) {
-        var draft = LedgerDraft(of: self, for: request, at: date, epoch: epoch)
-        do throws(CloudError) {
-            let response = try draft.perform(request.operation)
-            return (response, draft.beginningOfEpoch + draft.entries)
-        } catch {
-            return (.failure(error), [])
-        }
+        let database = databases[LedgerDatabaseKey(request.user, request.scope)] ?? LedgerDatabase()
+        let contents = LedgerContents(database: database, schema: schema)
+        return handle(request, at: date, epoch: epoch, reading: contents)
     }
 
     /// Applies an entry.
@@ -108,7 +104,7 @@ public import struct Foundation.Date
     ///   - scope: Which of the user's databases is meant.
     /// - Returns: The sum over all records.
     public func usedBytes(of user: String, scope: DatabaseScope = .private) -> Int {
-        databases[LedgerDatabaseKey(user, scope)]?.usedBytes ?? 0
+        databases[LedgerDatabaseKey(user, scope)]?.head.usedBytes ?? 0
     }
 
     /// Returns a record.

@@ -9,11 +9,9 @@ extension LedgerDraft {
         var results: [RecordID: Result<Record, CloudError>] = [:]
         for id in ids {
             results[id] = Result { () throws(CloudError) in
-                let zone = try usableZone(id.zoneID)
-                guard let record = database.zones[zone]?.rows[named: id.recordName]?.record else {
-                    throw CloudError(.unknownItem)
-                }
-                return schema.naming(record.seen(as: id, desiredKeys))
+                let stored = RecordID(recordName: id.recordName, zoneID: try usableZone(id.zoneID))
+                guard let record = rows.row(stored)?.record else { throw CloudError(.unknownItem) }
+                return naming(record.seen(as: id, desiredKeys))
             }
         }
         return results
@@ -33,8 +31,8 @@ extension LedgerDraft {
     /// The change token of a position, with its witness and epoch.
     private func stamped(_ position: LedgerToken) -> ChangeToken {
         var position = position
-        position.witness = database.epochs.witness(for: position.newestSequence, last: database.sequence)
-        position.epoch = database.epochs.number(at: position.witness)
+        position.witness = head.epochs.witness(for: position.newestSequence, last: head.sequence)
+        position.epoch = head.epochs.number(at: position.witness)
         return position.changeToken
     }
 
@@ -42,22 +40,22 @@ extension LedgerDraft {
         since token: ChangeToken?,
         resultsLimit: Int?
     ) throws(CloudError) -> DatabaseChanges {
-        var position = start(.database, of: nil, generation: database.generation)
-        if let token { position = try usable(token, like: position, upTo: database.sequence) }
-        let news = database.zones.filter { $0.key != .default }
-            .map { (zoneID: $0.key, sequence: $0.value.lastSequence, zone: $0.value) }
-            .filter { $0.sequence > position.sequence }
-            .sorted { $0.sequence < $1.sequence }
-        let page = news.prefix(pageSize(resultsLimit))
+        var position = start(.database, of: nil, generation: head.generation)
+        if let token { position = try usable(token, like: position, upTo: head.sequence) }
+        let size = pageSize(resultsLimit)
+        // One more shows whether there is another page.
+        let news = rows.zones(changedAfter: position.sequence, limit: size + 1)
+        let page = news.prefix(size)
         let beginning = position.sequence
-        position.sequence = page.last?.sequence ?? position.sequence
+        position.sequence = page.last?.lastSequence ?? position.sequence
         var changes = DatabaseChanges(
             modifications: [],
             deletions: [],
             changeToken: stamped(position),
             moreComing: page.count < news.count
         )
-        for (zoneID, _, zone) in page {
+        for zone in page {
+            let zoneID = zone.zoneID
             if let removal = zone.removal {
                 changes.deletions.append(.init(zoneID: zoneID, reason: removal.reason))
                 continue
@@ -78,7 +76,7 @@ extension LedgerDraft {
         resultsLimit: Int?
     ) throws(CloudError) -> ZoneChanges {
         let stored = try usableZone(zoneID)
-        guard stored != .default, let zone = database.zones[stored] else {
+        guard stored != .default, let zone = rows.zone(stored) else {
             throw CloudError(.invalidArguments, message: "The default zone has no change feed.")
         }
         var position = start(.zone, of: stored, generation: zone.generation)
@@ -94,14 +92,19 @@ extension LedgerDraft {
             moreComing: false
         )
         let size = pageSize(resultsLimit)
-        for (recordName, row) in zone.rows(after: position.sequence) {
-            if row.record == nil, row.sequence <= position.listing { continue }
+        let page = LedgerPage(
+            zoneID: stored,
+            after: position.sequence,
+            omitsDeletionsUpTo: position.listing,
+            limit: size + 1
+        )
+        for (recordName, row) in rows.page(page) {
             if changes.modifications.count + changes.deletions.count == size {
                 changes.moreComing = true
                 break
             }
             let id = RecordID(recordName: recordName, zoneID: zoneID)
-            changes.add(row, as: id, desiredKeys, schema)
+            add(row, as: id, desiredKeys, to: &changes)
             position.sequence = row.sequence
         }
         if !changes.moreComing { position.sequence = max(zone.lastSequence, zone.generation) }
@@ -110,8 +113,22 @@ extension LedgerDraft {
         return changes
     }
 
+    private func add(
+        _ row: LedgerZone.Row,
+        as id: RecordID,
+        _ desiredKeys: [String]?,
+        to changes: inout ZoneChanges
+    ) {
+        switch row {
+        case .record(let record, _):
+            changes.modifications[id] = .success(naming(record.seen(as: id, desiredKeys)))
+        case .deletion(let recordType, _):
+            changes.deletions.append(.init(recordID: id, recordType: recordType))
+        }
+    }
+
     private func pageSize(_ resultsLimit: Int?) -> Int {
-        let most = max(1, limits.database.maximumPageSize)
+        let most = min(max(1, limits.database.maximumPageSize), .max - 1)
         guard let resultsLimit, resultsLimit > 0 else { return most }
         return min(most, resultsLimit)
     }
@@ -127,7 +144,7 @@ extension LedgerDraft {
             let message = "A change token of a zone is not one of a database, nor the other way round."
             throw CloudError(.invalidArguments, message: message)
         }
-        let origin = database.epochs.origin(of: read.epoch, at: read.witness, last: database.sequence)
+        let origin = head.epochs.origin(of: read.epoch, at: read.witness, last: head.sequence)
         if read.ledger != position.ledger || origin == .anotherPast { throw CloudError.ofAnotherPast }
         // The tags cover saves by the client after it got the token.
         if token.knownChangeTags.contains(where: isOfAnotherPast) { throw CloudError.ofAnotherPast }
@@ -146,22 +163,6 @@ extension CloudError {
         let message =
             "The zone is not the one that this device knows: the cloud was put back to an earlier copy, or begun anew."
         return CloudError(.zoneNotFound, message: message)
-    }
-}
-
-extension ZoneChanges {
-    fileprivate mutating func add(
-        _ row: LedgerZone.Row,
-        as id: RecordID,
-        _ desiredKeys: [String]?,
-        _ schema: LedgerSchema
-    ) {
-        switch row {
-        case .record(let record, _):
-            modifications[id] = .success(schema.naming(record.seen(as: id, desiredKeys)))
-        case .deletion(let recordType, _):
-            deletions.append(Deletion(recordID: id, recordType: recordType))
-        }
     }
 }
 

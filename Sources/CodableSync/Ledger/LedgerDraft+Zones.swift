@@ -8,7 +8,7 @@ extension LedgerDraft {
         try checkCount(zones.count + ids.count)
         try checkDistinct((zones.map(\.zoneID) + ids).map(key.normalized))
         var result = ModifyZonesResult()
-        var count = database.zoneCount
+        var count = head.zoneCount
         for zone in zones {
             result.saveResults[zone.zoneID] = Result { () throws(CloudError) in
                 try save(zone, count: &count)
@@ -39,7 +39,7 @@ extension LedgerDraft {
                 throw CloudError(.invalidArguments, message: String(describing: error))
             }
         }
-        if let old = database.zones[id] {
+        if let old = rows.zone(id) {
             guard let removal = old.removal else { return }
             if !removal.canBeRecreated { throw removal.error }
         }
@@ -56,7 +56,7 @@ extension LedgerDraft {
             throw CloudError(.invalidArguments, message: "The default zone cannot be deleted.")
         }
         if id.ownerName == ZoneID.currentUserOwnerName,
-            let removal = database.zones[id]?.removal, !removal.canBeRecreated
+            let removal = rows.zone(id)?.removal, !removal.canBeRecreated
         {
             // Other devices must still learn why the zone was removed.
             return remove(id, reason: removal.reason, canBeRecreated: true)
@@ -93,8 +93,7 @@ extension LedgerDraft {
     }
 
     func allZones() -> [RecordZone] {
-        let existing = database.zones.filter { $0.value.removal == nil }.keys
-        let custom = existing.filter { $0 != .default }.sorted { $0.precedes($1) }
+        let custom = rows.zones.map(\.zoneID).filter { $0 != .default }.sorted { $0.precedes($1) }
         let own: [ZoneID] = key.scope == .shared ? [] : [.default]
         return (own + custom).map { RecordZone(zoneID: $0) }
     }
@@ -102,8 +101,7 @@ extension LedgerDraft {
     mutating func expireTokens(of zoneID: ZoneID?) throws(CloudError) {
         if let zoneID { return add(.tokensExpired(zone: try usableZone(zoneID))) }
         add(.tokensExpired(zone: nil))
-        for zoneID in database.zones.keys.sorted(by: { $0.precedes($1) })
-        where database.zones[zoneID]?.removal == nil {
+        for zoneID in rows.zones.map(\.zoneID).sorted(by: { $0.precedes($1) }) {
             add(.tokensExpired(zone: zoneID))
         }
     }
@@ -122,11 +120,15 @@ extension LedgerDraft {
             }
         }
         for id in ids {
-            let exists = database.subscriptions[named: id] != nil
+            let exists = rows.subscription(id) != nil
             if exists { add(.subscriptionDeleted(id)) }
             result.deleteResults[id] = .some(exists ? nil : CloudError(.unknownItem))
         }
         return result
+    }
+
+    func allSubscriptions() -> [CloudSubscription] {
+        rows.subscriptions.sorted { $0.subscriptionID.precedes($1.subscriptionID) }
     }
 
     private func check(_ subscription: CloudSubscription) throws(CloudError) {

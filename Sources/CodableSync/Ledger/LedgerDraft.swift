@@ -2,13 +2,15 @@ import RecordCoding
 
 import struct Foundation.Date
 
-/// The ledger with the changes of one request on top, before they are applied.
+/// A database with the changes of one request on top, before they are applied.
 struct LedgerDraft {
     let identifier: String
     let limits: LedgerLimits
     let options: LedgerOptions
     let key: LedgerDatabaseKey
-    let database: LedgerDatabase
+    let rows: any LedgerRows
+    /// The head before the request.
+    let head: LedgerHead
     /// The modification date for this request's saves, which is later than all earlier ones.
     let date: Date
     /// The number of the epoch of this request's changes.
@@ -17,20 +19,26 @@ struct LedgerDraft {
     private(set) var entries: [LedgerEntry] = []
     private(set) var sequence: Int64
     var usedBytes: Int
-    /// The types of fields, including those that this request sets.
-    var schema: LedgerSchema
+    /// The record types for which this request sets types of fields.
+    private var newFieldTypes: [ExactName: LedgerFieldTypes] = [:]
 
-    init(of ledger: CloudLedger, for request: LedgerRequest, at date: Date, epoch: UInt64?) {
+    init(
+        of ledger: CloudLedger,
+        reading rows: any LedgerRows,
+        for request: LedgerRequest,
+        at date: Date,
+        epoch: UInt64?
+    ) {
         identifier = ledger.identifier
         limits = ledger.limits
         options = ledger.options
         key = LedgerDatabaseKey(request.user, request.scope)
-        database = ledger.databases[key] ?? LedgerDatabase()
-        sequence = database.sequence
-        usedBytes = database.usedBytes
-        schema = ledger.schema
-        self.epoch = epoch ?? database.epochs.current
-        let last = database.modificationDate?.milliseconds
+        self.rows = rows
+        head = rows.head
+        sequence = head.sequence
+        usedBytes = head.usedBytes
+        self.epoch = epoch ?? head.epochs.current
+        let last = head.modificationDate?.milliseconds
         let now = date.milliseconds
         let next = max(now ?? 0, last.map { $0 &+ 1 } ?? now ?? 0)
         self.date = Date(milliseconds: RecordJSON.nearestStorable(next))
@@ -69,7 +77,7 @@ struct LedgerDraft {
         case .modifySubscriptions(let saving, let deleting):
             return .modifySubscriptions(try modifySubscriptions(saving: saving, deleting: deleting))
         case .allSubscriptions:
-            return .allSubscriptions(database.subscriptions.sorted { $0.key < $1.key }.map(\.value))
+            return .allSubscriptions(allSubscriptions())
         case .removeZone(let zoneID, let reason):
             try removeZone(zoneID, reason: reason)
         case .expireTokens(let zoneID):
@@ -82,8 +90,8 @@ struct LedgerDraft {
 
     /// The entry that starts the epoch, if the changes are the first ones in it.
     var beginningOfEpoch: [LedgerEntry] {
-        guard epoch != database.epochs.current, sequence > database.sequence else { return [] }
-        return [key.entry(.epochBegan(epoch, sequence: database.sequence + 1))]
+        guard epoch != head.epochs.current, sequence > head.sequence else { return [] }
+        return [key.entry(.epochBegan(epoch, sequence: head.sequence + 1))]
     }
 
     /// Adds a change, with the next sequence if it has a position.
@@ -91,6 +99,23 @@ struct LedgerDraft {
         if change.hasPosition { sequence += 1 }
         entries.append(key.entry(change, at: change.hasPosition ? sequence : nil))
     }
+
+    /// The types of a record type's fields, including those that this request sets.
+    func fieldTypes(of recordType: String) -> LedgerFieldTypes {
+        newFieldTypes[named: recordType] ?? rows.fieldTypes(of: recordType)
+    }
+
+    /// Sets the types of fields, if there are any.
+    mutating func fix(_ types: [String: LedgerFieldType], of recordType: String) {
+        guard !types.isEmpty else { return }
+        var known = fieldTypes(of: recordType)
+        known.fix(types)
+        newFieldTypes[named: recordType] = known
+        add(.fieldTypesFixed(recordType: recordType, types))
+    }
+
+    /// A record as clients get it: it names those of its fields that are encrypted.
+    func naming(_ record: Record) -> Record { fieldTypes(of: record.recordType).naming(record) }
 
     /// The change tag of a record that the next change saves.
     var nextTag: String { LedgerTag(sequence: sequence + 1, epoch: epoch).text }
@@ -100,7 +125,7 @@ struct LedgerDraft {
         let zoneID = key.normalized(zoneID)
         // The database of shared records has other users' zones only.
         if zoneID == .default, key.scope != .shared { return zoneID }
-        guard let zone = database.zones[zoneID] else { throw CloudError(.zoneNotFound) }
+        guard let zone = rows.zone(zoneID) else { throw CloudError(.zoneNotFound) }
         if let removal = zone.removal { throw removal.error }
         return zoneID
     }
@@ -108,7 +133,7 @@ struct LedgerDraft {
     /// Whether this ledger cannot have issued a change tag.
     func isOfAnotherPast(_ tag: String) -> Bool {
         guard let tag = LedgerTag(tag) else { return false }
-        return database.epochs.origin(of: tag.epoch, at: tag.sequence, last: database.sequence)
+        return head.epochs.origin(of: tag.epoch, at: tag.sequence, last: head.sequence)
             == .anotherPast
     }
 
@@ -129,7 +154,7 @@ struct LedgerDraft {
     }
 }
 
-extension LedgerZone.Removal {
+extension LedgerZoneHead.Removal {
     /// The error for every use of the zone.
     var error: CloudError {
         switch reason {

@@ -81,4 +81,21 @@ public import struct Foundation.Date
             nil
         }
     }
+
+    /// The zone that the change names; `nil` if it names none.
+    var zone: ZoneID? {
+        if case .tokensExpired(let zone) = change { return zone }
+        return changedZone
+    }
+
+    /// The record that was saved or deleted; `nil` if there is none.
+    var recordID: RecordID? {
+        switch change {
+        case .recordSaved(let record): record.recordID
+        case .recordDeleted(let name, let zone, _): RecordID(recordName: name, zoneID: zone)
+        case .zoneCreated, .zoneRemoved, .subscriptionSaved, .subscriptionDeleted, .tokensExpired,
+            .quotaChanged, .epochBegan, .fieldTypesFixed, .countersAdvanced:
+            nil
+        }
+    }
 }

@@ -5,9 +5,9 @@
 /// epoch, which shows whether this history issued them.
 ///
 /// The oldest epochs are dropped; a token from one of them can no longer be checked.
-struct LedgerEpochs: Sendable, Equatable {
+struct LedgerEpochs: Codable, Sendable, Equatable {
     /// A part of the history, from its first sequence up to the next part.
-    struct Epoch: Sendable, Equatable {
+    struct Epoch: Codable, Sendable, Equatable {
         var number: UInt64
         var firstSequence: Int64
     }

@@ -46,10 +46,10 @@ struct LedgerSaver {
         let merged = merged(record, into: existing)
         try checkReferences(of: record)
         try checkSpace(for: merged, existing)
-        zone.fix(types, of: record.recordType)
+        zone.draft.fix(types, of: record.recordType)
         let saved = zone.write(merged)
         if let parent = saved.parent?.recordName { note(parent: parent) }
-        return zone.draft.schema.naming(answer(saved, to: record))
+        return zone.draft.naming(answer(saved, to: record))
     }
 
     /// Gives each parent outside the request a new change tag, as a save of a child may.
@@ -126,7 +126,7 @@ struct LedgerSaver {
     }
 
     private func conflict(_ record: Record, _ existing: Record) -> CloudError {
-        var server = zone.draft.schema.naming(existing)
+        var server = zone.draft.naming(existing)
         server.recordID = record.recordID
         let attached = zone.draft.options.conflictsCarryServerRecord ? server : nil
         guard record.recordChangeTag == nil else {
@@ -169,7 +169,7 @@ struct LedgerSaver {
         return merged
     }
 
-    private func checkReferences(of record: Record) throws(CloudError) {
+    private mutating func checkReferences(of record: Record) throws(CloudError) {
         let name = record.recordID.recordName
         for (field, reference) in record.references.sorted(by: { $0.field < $1.field }) {
             guard isHere(reference) else {
@@ -209,7 +209,7 @@ struct LedgerSaver {
 
     private func checkSpace(for merged: Record, _ existing: Record?) throws(CloudError) {
         if merged.size > zone.draft.limits.database.maximumRecordBytes { throw tooLarge(merged) }
-        guard let quota = zone.draft.database.quota else { return }
+        guard let quota = zone.draft.head.quota else { return }
         let growth = merged.size - (existing?.size ?? 0)
         if growth > 0, zone.draft.usedBytes + growth > quota { throw CloudError(.quotaExceeded) }
     }

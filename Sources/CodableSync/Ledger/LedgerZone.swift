@@ -19,44 +19,24 @@ struct LedgerZone: Sendable {
         }
     }
 
-    /// The removal of a zone, and the reason.
-    struct Removal: Sendable {
-        var reason: DatabaseChanges.Deletion.Reason
-        var canBeRecreated: Bool
-        var sequence: Int64
-    }
-
     /// The position of one change; it is stale once the record has changed again.
     struct Position: Sendable {
         var sequence: Int64
         var recordName: String
     }
 
-    /// The sequence at which the zone was created.
-    let incarnation: Int64
-    /// The generation that valid change tokens have.
-    private(set) var generation: Int64
-    /// The sequence of the newest change.
-    private(set) var lastSequence: Int64
-    private(set) var removal: Removal?
-    /// The removal of the former zone with this name.
-    let former: Removal?
+    var head: LedgerZoneHead
     private(set) var rows: [ExactName: Row] = [:]
     private(set) var links = LedgerLinks()
     private var positions: [Position] = []
     private var staleCount = 0
 
-    init(incarnation: Int64, former: Removal? = nil) {
-        self.incarnation = incarnation
-        self.former = former
-        self.generation = incarnation
-        self.lastSequence = incarnation
-    }
+    init(_ head: LedgerZoneHead) { self.head = head }
 
     /// Whether a change with this sequence can follow the existing ones.
     func canTake(_ sequence: Int64) -> Bool {
         // Sequences start at 1; the first record of the default zone has the zone's own sequence.
-        removal == nil && sequence > positions.last?.sequence ?? max(0, incarnation - 1)
+        head.removal == nil && sequence > positions.last?.sequence ?? max(0, head.incarnation - 1)
     }
 
     mutating func save(_ record: Record, sequence: Int64) {
@@ -74,22 +54,14 @@ struct LedgerZone: Sendable {
         append(name, sequence, replacing: old)
     }
 
-    mutating func remove(_ removal: Removal) {
-        self = LedgerZone(incarnation: incarnation, former: former)
-        self.removal = removal
-        lastSequence = removal.sequence
-    }
-
-    /// Makes all tokens unusable, and drops earlier deletions, which no client can request any more.
-    mutating func expireTokens(sequence: Int64) {
-        generation = sequence
+    /// Drops deletions that no client can request any more.
+    mutating func dropDeletions() {
         rows = rows.filter { $0.value.record != nil }
         dropStalePositions()
     }
 
     private mutating func append(_ name: String, _ sequence: Int64, replacing old: Row?) {
         positions.append(Position(sequence: sequence, recordName: name))
-        lastSequence = max(lastSequence, sequence)
         guard old != nil else { return }
         staleCount += 1
         // Done when half of the positions are stale, so that each change costs O(1) on average.
