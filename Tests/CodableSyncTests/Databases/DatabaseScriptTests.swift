@@ -21,15 +21,16 @@ final class DatabaseScriptTests: XCTestCase {
             )
             let fake = FakeCloud(options: options, date: { clock.now.wall }).database()
             let web = CloudKitWebDatabase(EmulatedWebServices(options))
-            var scripts = [
-                DatabaseScript(fake, seed), DatabaseScript(local, seed), DatabaseScript(web, seed),
-            ]
+            // The same services over bytes, of which each request loads a few.
+            let rows = CloudKitWebDatabase(EmulatedWebServices(options) { ByteStorage($0) })
+            let databases: [any CloudDatabase] = [fake, local, web, rows]
+            var scripts = databases.map { DatabaseScript($0, seed) }
             for _ in 1...80 {
                 clock.advance(by: .seconds(1))
                 var results: [String] = []
                 for index in scripts.indices { results.append(await scripts[index].step()) }
                 guard Set(results).count == 1 else {
-                    let names = ["fake", "local", "web"]
+                    let names = ["fake", "local", "web", "rows"]
                     let lines = zip(names, results).map { "\($0): \($1)" }
                     XCTFail("seed \(seed):\n" + lines.joined(separator: "\n"))
                     break

@@ -3,9 +3,16 @@ import Foundation
 import XCTest
 
 /// A ledger with the entries that created it, used without a database.
+///
+/// Each request is also answered from rows, and the two must agree.
 struct LedgerFixture {
     static let zoneID = ZoneID(zoneName: "Notes")
     var ledger: CloudLedger
+    /// The same ledger as rows.
+    private(set) var rows = ByteLedger()
+    /// Whether requests are answered from rows too; each time that reads and writes all epochs, of which a few tests have
+    /// thousands.
+    var comparesRows = true
     var entries: [LedgerEntry] = []
     var date = Date(timeIntervalSince1970: 1_700_000_000)
     /// The epoch in which the ledger makes changes.
@@ -14,6 +21,12 @@ struct LedgerFixture {
     init(limits: LedgerLimits = .cloudKit, options: LedgerOptions = LedgerOptions()) {
         ledger = CloudLedger(identifier: "test", limits: limits, options: options)
         perform(.modifyRecordZones(saving: [RecordZone(zoneID: Self.zoneID)], deleting: []))
+    }
+
+    /// Goes on with another ledger.
+    mutating func replaceLedger(with ledger: CloudLedger) throws {
+        self.ledger = ledger
+        rows = try ByteLedger(ledger)
     }
 
     static func id(_ name: String) -> RecordID { RecordID(recordName: name, zoneID: zoneID) }
@@ -46,6 +59,14 @@ struct LedgerFixture {
         let (response, entries) = ledger.handle(request, at: date, epoch: epoch)
         for entry in entries { ledger.apply(entry) }
         self.entries += entries
+        guard comparesRows else { return response }
+        do {
+            let commit = try rows.perform(request, at: date, epoch: epoch, by: ledger)
+            XCTAssertEqual(commit.response, response, "\(operation)")
+            XCTAssertEqual(commit.entries, entries, "\(operation)")
+        } catch {
+            XCTFail("\(error)")
+        }
         return response
     }
 

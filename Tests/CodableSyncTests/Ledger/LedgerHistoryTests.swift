@@ -148,7 +148,7 @@ final class LedgerHistoryTests: XCTestCase {
 
     private func assertSame(_ rebuilt: CloudLedger, as fixture: LedgerFixture, tokens: [ChangeToken]) throws {
         var copy = fixture
-        copy.ledger = rebuilt
+        try copy.replaceLedger(with: rebuilt)
         var fixture = fixture
         XCTAssertEqual(Array(rebuilt.snapshotEntries()), Array(fixture.ledger.snapshotEntries()))
         for token in tokens {

@@ -114,10 +114,11 @@ final class LedgerSchemaTests: XCTestCase {
             XCTAssertEqual(try LedgerEntry(json: entry.encode()), entry, "an entry has no names")
         }
         var copy = fixture
-        copy.ledger = CloudLedger(identifier: "test", options: fixture.ledger.options)
+        var ledger = CloudLedger(identifier: "test", options: fixture.ledger.options)
         for entry in fixture.ledger.snapshotEntries() {
-            copy.ledger.apply(try LedgerEntry(json: entry.encode()))
+            ledger.apply(try LedgerEntry(json: entry.encode()))
         }
+        try copy.replaceLedger(with: ledger)
         for (name, names) in [("a", Set(["x"])), ("b", []), ("other", [])] {
             for ledger in [fixture.ledger, copy.ledger] {
                 let found = ledger.record(LedgerFixture.id(name), of: "alice")
@@ -214,10 +215,11 @@ final class LedgerSchemaTests: XCTestCase {
         fixture.modify(saving: [record("a", ["x": 1, "y": .list(["z"])])])
         fixture.modify(deleting: ["a"])
         var copy = fixture
-        copy.ledger = CloudLedger(identifier: "test", options: fixture.ledger.options)
+        var ledger = CloudLedger(identifier: "test", options: fixture.ledger.options)
         for entry in fixture.ledger.snapshotEntries() {
-            copy.ledger.apply(try LedgerEntry(json: entry.encode()))
+            ledger.apply(try LedgerEntry(json: entry.encode()))
         }
+        try copy.replaceLedger(with: ledger)
         let result = copy.modify(saving: [
             record("b", ["x": "text"]), record("c", ["y": "z"]), record("d", ["x": 2]),
         ])

@@ -10,14 +10,17 @@ final class EmulatedWebServices: WebConnection, @unchecked Sendable {
     private var log: [String] = []
     private var fault: ((WebRequest) throws(CloudError) -> WebAnswer?)?
 
-    init(_ ledgerOptions: LedgerOptions = LedgerOptions()) {
+    init(
+        _ ledgerOptions: LedgerOptions = LedgerOptions(),
+        storage: (CloudLedger) -> any LedgerStorage = { LedgerMemory($0, epoch: 1) }
+    ) {
         var ledgerOptions = ledgerOptions
         ledgerOptions.conflictsCarryServerRecord = false
         var options = RecordServiceOptions()
         // The contract expects the types of deleted records.
         options.deletionsHaveTypes = true
         let ledger = CloudLedger(identifier: "emulated", options: ledgerOptions)
-        service = RecordService(storage: LedgerMemory(ledger, epoch: 1), options: options)
+        service = RecordService(storage: storage(ledger), options: options)
     }
 
     var identifier: String { "emulated" }
