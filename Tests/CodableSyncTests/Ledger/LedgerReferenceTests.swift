@@ -23,6 +23,8 @@ final class LedgerReferenceTests: XCTestCase {
 
     func testALongChainOfReferencesIsDeletedCompletely() {
         var fixture = LedgerFixture()
+        // Rows are asked for one by one along a chain, each time with the whole request.
+        fixture.comparesRows = false
         for start in stride(from: 0, to: 4000, by: 400) {
             fixture.modify(saving: (start..<start + 400).map { Fixture.holder("r\($0 + 1)", of: "r\($0)") })
         }
