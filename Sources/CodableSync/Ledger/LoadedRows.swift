@@ -46,7 +46,9 @@ final class LoadedRows: LedgerRows {
     func row(_ id: RecordID) -> LedgerZone.Row? { entries(.record(id)).first?.row }
 
     func page(_ page: LedgerPage) -> [(name: String, row: LedgerZone.Row)] {
-        entries(.page(page)).compactMap { entry in
+        // Where the page begins depends on the zone's head; another page would be loaded in vain.
+        guard values[.zone(page.zoneID)] != nil else { return [] }
+        return entries(.page(page)).compactMap { entry in
             guard let id = entry.recordID, let row = entry.row else { return nil }
             return (id.recordName, row)
         }
