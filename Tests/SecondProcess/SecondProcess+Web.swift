@@ -98,7 +98,11 @@ private struct WebClient {
             try await body()
         } catch {
             SecondProcess.printAll(error)
-            outcome = (error as? CloudError)?.code.name ?? "\(type(of: error))"
+            switch (error as? CloudError)?.code {
+            case .unknown: outcome = "unknown"
+            case let code?: outcome = code.name
+            case nil: outcome = "\(type(of: error))"
+            }
         }
         let time = begin.duration(to: clock.now)
         return "= \(name) \(outcome) \(Int(time / .milliseconds(1)))"
