@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .executable(name: "record-server", targets: ["RecordServer"]),
         .library(name: "RecordServerKit", targets: ["RecordServerKit"]),
+        .executable(name: "fault-test", targets: ["FaultTest"]),
     ],
     dependencies: [
         // A link to the package of the libraries: its own path would give it the name of the folder it was cloned into.
@@ -53,6 +54,22 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "FaultTestKit",
+            dependencies: [
+                .product(name: "CodableSync", package: "CodableSync"),
+                .product(name: "RecordCoding", package: "CodableSync"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "FaultTest",
+            dependencies: ["FaultTestKit", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "FaultTestTests", dependencies: ["FaultTest", "FaultTestKit"], swiftSettings: settings),
         .testTarget(
             name: "RecordServerTests",
             dependencies: [

@@ -1,0 +1,126 @@
+import ArgumentParser
+import FaultTestKit
+import Foundation
+
+/// Runs clients against a server under faults, and says what was lost.
+@main
+struct FaultTestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fault-test",
+        abstract: "Four clients, a server, half a minute of faults; then everything must be there.",
+        subcommands: [Run.self, Picture.self, Client.self],
+        defaultSubcommand: Run.self
+    )
+}
+
+/// Makes runs, some at once.
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Makes runs, and ends with 1 if one has an error.")
+
+    @Option(help: "How many runs.")
+    var runs = 1
+    @Option(help: "The seed of the first run; each later one has the next.")
+    var seed: UInt64 = .random(in: 1...1_000_000)
+    @Option(help: "How many runs at once.")
+    var jobs = 1
+    @Option(help: "How many seconds of faults.")
+    var seconds = 30
+    @Option(help: "Where the runs' files are kept; those of runs without an error are removed.")
+    var directory = "fault-test-runs"
+    @Flag(help: "Keep the files of all runs.")
+    var keep = false
+
+    func run() async throws {
+        let directory = URL(filePath: directory, directoryHint: .isDirectory)
+        var (failed, next) = (0, seed)
+        let end = seed + UInt64(max(runs, 0))
+        await withTaskGroup(of: Bool.self) { group in
+            var isFull = 0
+            while next < end || isFull > 0 {
+                while next < end, isFull < max(jobs, 1) {
+                    let seed = next
+                    group.addTask { await run(seed, in: directory.appending(path: "run-\(seed)")) }
+                    next += 1
+                    isFull += 1
+                }
+                if await group.next() == false { failed += 1 }
+                isFull -= 1
+            }
+        }
+        print("\(runs) runs, \(failed) with errors")
+        if failed > 0 { throw ExitCode(1) }
+    }
+
+    /// Makes a run, and says how it has ended.
+    private func run(_ seed: UInt64, in directory: URL) async -> Bool {
+        do {
+            var options = FaultRun.Options(seed: seed, directory: directory)
+            options.duration = .seconds(seconds)
+            let outcome = try await FaultRun(options).run()
+            let agreement = outcome.agreement.map { "agreed after \($0.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))" }
+            print(
+                "run \(seed): \(outcome.acknowledged) changes, \(outcome.faults) faults, \(agreement ?? "no agreement"), "
+                    + "\(outcome.violations.count) errors"
+            )
+            for violation in outcome.violations.prefix(20) { print("  \(violation)") }
+            if !outcome.violations.isEmpty {
+                print("  files: \(directory.path)")
+            } else if !keep {
+                try FileManager.default.removeItem(at: directory)
+            }
+            return outcome.violations.isEmpty
+        } catch {
+            print("run \(seed): \(error); files: \(directory.path)")
+            return false
+        }
+    }
+}
+
+/// Draws a run that was kept.
+struct Picture: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Draws a run as SVG: who was cut off when, and how far each client was behind."
+    )
+
+    @Argument(help: "The directory of a run.")
+    var directory: String
+
+    func run() throws {
+        print(try RunPicture(of: URL(filePath: directory, directoryHint: .isDirectory)).svg, terminator: "")
+    }
+}
+
+/// One client, which a run starts.
+struct Client: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "One client of a run, which starts it.",
+        discussion: "Tokens come from FAULT_TEST_API_TOKEN and FAULT_TEST_WEB_TOKEN.",
+        shouldDisplay: false
+    )
+
+    @Option var place: Int
+    @Option var directory: String
+    @Option var server: String
+    @Option var records: Int
+    @Option var clockError: Double
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        guard let server = URL(string: server) else { throw ValidationError("--server is no URL.") }
+        let client = FaultClient(
+            place: place,
+            directory: URL(filePath: directory, directoryHint: .isDirectory),
+            server: server,
+            apiToken: environment["FAULT_TEST_API_TOKEN"] ?? "",
+            webToken: environment["FAULT_TEST_WEB_TOKEN"] ?? "",
+            clockError: clockError,
+            recordCount: records
+        )
+        do {
+            try await client.run()
+        } catch {
+            FileHandle.standardError.write(Data("\(String(reflecting: error))\n".utf8))
+            throw ExitCode(1)
+        }
+    }
+}
