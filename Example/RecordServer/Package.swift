@@ -66,10 +66,16 @@ let package = Package(
         ),
         .executableTarget(
             name: "FaultTest",
-            dependencies: ["FaultTestKit", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "FaultTestKit", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings
         ),
-        .testTarget(name: "FaultTestTests", dependencies: ["FaultTest", "FaultTestKit"], swiftSettings: settings),
+        .testTarget(
+            name: "FaultTestTests",
+            dependencies: ["FaultTest", "FaultTestKit"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RecordServerTests",
             dependencies: [

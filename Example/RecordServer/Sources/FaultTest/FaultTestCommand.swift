@@ -8,14 +8,16 @@ struct FaultTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fault-test",
         abstract: "Four clients, a server, half a minute of faults; then everything must be there.",
-        subcommands: [Run.self, Picture.self, Client.self],
+        subcommands: [Run.self, Picture.self, Client.self, Read.self, Forward.self],
         defaultSubcommand: Run.self
     )
 }
 
 /// Makes runs, some at once.
 struct Run: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Makes runs, and ends with 1 if one has an error.")
+    static let configuration = CommandConfiguration(
+        abstract: "Makes runs, and ends with 1 if one has an error."
+    )
 
     @Option(help: "How many runs.")
     var runs = 1
@@ -27,11 +29,18 @@ struct Run: AsyncParsableCommand {
     var seconds = 30
     @Option(help: "Where the runs' files are kept; those of runs without an error are removed.")
     var directory = "fault-test-runs"
+    @Option(help: "namespaces (each host has its own, by ip netns), proxies (on loopback), or auto.")
+    var network = "auto"
     @Flag(help: "Keep the files of all runs.")
     var keep = false
 
     func run() async throws {
         let directory = URL(filePath: directory, directoryHint: .isDirectory)
+        guard ["auto", "namespaces", "proxies"].contains(network) else {
+            throw ValidationError("--network is namespaces, proxies or auto.")
+        }
+        let isNamespaced = network == "namespaces" || (network == "auto" && FaultRun.canUseNamespaces)
+        print("network: \(isNamespaced ? "a namespace for each host" : "a proxy for each client")")
         var (failed, next) = (0, seed)
         let end = seed + UInt64(max(runs, 0))
         await withTaskGroup(of: Bool.self) { group in
@@ -39,7 +48,9 @@ struct Run: AsyncParsableCommand {
             while next < end || isFull > 0 {
                 while next < end, isFull < max(jobs, 1) {
                     let seed = next
-                    group.addTask { await run(seed, in: directory.appending(path: "run-\(seed)")) }
+                    group.addTask {
+                        await run(seed, in: directory.appending(path: "run-\(seed)"), isNamespaced)
+                    }
                     next += 1
                     isFull += 1
                 }
@@ -52,12 +63,15 @@ struct Run: AsyncParsableCommand {
     }
 
     /// Makes a run, and says how it has ended.
-    private func run(_ seed: UInt64, in directory: URL) async -> Bool {
+    private func run(_ seed: UInt64, in directory: URL, _ isNamespaced: Bool) async -> Bool {
         do {
             var options = FaultRun.Options(seed: seed, directory: directory)
             options.duration = .seconds(seconds)
+            options.usesNamespaces = isNamespaced
             let outcome = try await FaultRun(options).run()
-            let agreement = outcome.agreement.map { "agreed after \($0.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))" }
+            let agreement = outcome.agreement.map {
+                "agreed after \($0.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
+            }
             print(
                 "run \(seed): \(outcome.acknowledged) changes, \(outcome.faults) faults, \(agreement ?? "no agreement"), "
                     + "\(outcome.violations.count) errors"
@@ -122,5 +136,38 @@ struct Client: AsyncParsableCommand {
             FileHandle.standardError.write(Data("\(String(reflecting: error))\n".utf8))
             throw ExitCode(1)
         }
+    }
+}
+
+/// Reads a server's records, for a run.
+struct Read: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Reads a server's records.",
+        shouldDisplay: false
+    )
+
+    @Option var server: String
+    @Option var file: String
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        guard let server = URL(string: server) else { throw ValidationError("--server is no URL.") }
+        try await ServerReader(
+            server: server,
+            apiToken: environment["FAULT_TEST_API_TOKEN"] ?? "",
+            webToken: environment["FAULT_TEST_WEB_TOKEN"] ?? ""
+        ).read(to: URL(filePath: file))
+    }
+}
+
+/// Passes connections on, for a run.
+struct Forward: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Passes connections on.", shouldDisplay: false)
+
+    @Option var from: String
+    @Option var to: String
+
+    func run() async throws {
+        try await FaultProxy.forward(from: from, to: to)
     }
 }

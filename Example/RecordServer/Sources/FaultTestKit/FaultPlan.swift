@@ -11,7 +11,8 @@ struct FaultPlan {
         /// The client that it is about; `nil` for the server.
         var place: Int? {
             switch self {
-            case .cut(let place, _), .stop(let place), .killClient(let place), .wrongClock(let place, _): place
+            case .cut(let place, _), .stop(let place), .killClient(let place), .wrongClock(let place, _):
+                place
             case .killServer: nil
             }
         }

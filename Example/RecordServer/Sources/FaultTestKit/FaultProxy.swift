@@ -42,7 +42,9 @@ public final class FaultProxy: Sendable {
                 let there = ClientBootstrap(group: client.eventLoop)
                     .channelInitializer { upstream in
                         upstream.eventLoop.makeCompletedFuture {
-                            try upstream.pipeline.syncOperations.addHandler(Pump(.responses, cuts, to: client))
+                            try upstream.pipeline.syncOperations.addHandler(
+                                Pump(.responses, cuts, to: client)
+                            )
                         }
                     }
                     .connect(host: server.address, port: server.port)
@@ -52,6 +54,27 @@ public final class FaultProxy: Sendable {
             }
             .bind(host: address, port: port).get()
         self.port = channel.localAddress?.port ?? 0
+    }
+
+    /// Passes connections on until the process ends.
+    ///
+    /// - Parameters:
+    ///   - from: The address and port to listen on, such as `127.0.0.1:80`.
+    ///   - to: The address and port of the server.
+    /// - Throws: An error of the network.
+    public static func forward(from: String, to: String) async throws {
+        let ends = [from, to].map { $0.split(separator: ":") }
+        guard ends.allSatisfy({ $0.count == 2 }), let port = Int(ends[0][1]), let serverPort = Int(ends[1][1])
+        else {
+            throw FaultRunError("An end has the form ADDRESS:PORT.")
+        }
+        let proxy = try await FaultProxy(
+            on: MultiThreadedEventLoopGroup.singleton,
+            address: String(ends[0][0]),
+            port: port,
+            to: (String(ends[1][0]), serverPort)
+        )
+        try await proxy.channel.closeFuture.get()
     }
 
     /// Cuts or restores a direction, for connections that exist and for later ones.

@@ -1,8 +1,4 @@
-import CodableSync
 import Foundation
-import NIOCore
-import NIOPosix
-import RecordCoding
 
 /// One run: a server, four clients with a proxy each, half a minute of edits and faults, and then a minute at most until
 /// all agree.
@@ -19,6 +15,9 @@ public final class FaultRun {
         public var patience = Duration.seconds(60)
         /// The number of shared records.
         public var recordCount = 5
+        /// Whether each host has a network namespace of its own, which needs the right to make them; else each client
+        /// has a proxy.
+        public var usesNamespaces = false
 
         /// Creates options.
         ///
@@ -44,10 +43,9 @@ public final class FaultRun {
     }
 
     private let options: Options
-    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let network: any FaultNetwork
     private var server: ServerProcess
     private let port: Int
-    private var proxies: [FaultProxy] = []
     private var clients: [ClientProcess] = []
     private var plan: FaultPlan
     private let timeline: LineFile
@@ -65,11 +63,29 @@ public final class FaultRun {
         }
         try FileManager.default.createDirectory(at: options.directory, withIntermediateDirectories: true)
         timeline = try LineFile(options.directory.appending(path: "timeline.log"))
-        server = try ServerProcess(directory: Self.serverDirectory(options), users: ["user"])
+        network =
+            options.usesNamespaces
+            ? try NamespaceNetwork(name: "ft\(options.seed % 100_000)") : ProxyNetwork()
+        server = try Self.startServer(options, 0, on: network)
         port = try server.url.port ?? 0
     }
 
-    private static func serverDirectory(_ options: Options) -> URL { options.directory.appending(path: "server") }
+    private static func startServer(
+        _ options: Options,
+        _ port: Int,
+        on network: any FaultNetwork
+    ) throws -> ServerProcess {
+        try ServerProcess(
+            prefix: network.serverPrefix,
+            directory: serverDirectory(options),
+            port: port,
+            users: ["user"]
+        )
+    }
+
+    private static func serverDirectory(_ options: Options) -> URL {
+        options.directory.appending(path: "server")
+    }
 
     /// Runs everything, and ends all processes.
     ///
@@ -89,8 +105,7 @@ public final class FaultRun {
         )
         for client in clients { evidence.surprises += try client.finish() }
         if server.terminate() != 0 { evidence.surprises.append("the server did not end by itself") }
-        for proxy in proxies { try await proxy.close() }
-        try await group.shutdownGracefully()
+        try await network.close()
         var violations = evidence.violations()
         if agreed == nil { violations.insert("no agreement within \(options.patience)", at: 0) }
         return Outcome(
@@ -101,26 +116,32 @@ public final class FaultRun {
         )
     }
 
+    /// Whether this process may make network namespaces.
+    public static var canUseNamespaces: Bool { NamespaceNetwork.isAvailable }
+
     private func note(_ text: String) { timeline.write("\(ClientLogFile.now) \(text)") }
 
     // MARK: Clients
 
-    private func startClients() async throws {
-        let program = ServerProcess.programs.appending(path: "fault-test").path
+    private var environment: [String: String] {
         var environment = ProcessInfo.processInfo.environment
         environment["FAULT_TEST_API_TOKEN"] = server.printed["API token"]
         environment["FAULT_TEST_WEB_TOKEN"] = server.printed["web-auth token of user"]
+        return environment
+    }
+
+    private func startClients() async throws {
+        let program = ServerProcess.programs.appending(path: "fault-test").path
         for place in 0..<Entry.clientCount {
-            let proxy = try await FaultProxy(on: group, to: ("127.0.0.1", port))
-            proxies.append(proxy)
+            let address = try await network.connect(place, toPort: port)
             let directory = options.directory.appending(path: "client-\(place)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let client = ClientProcess(
                 place: place,
                 directory: directory,
-                arguments: [
+                arguments: network.clientPrefix(place) + [
                     program, "client", "--place", "\(place)", "--directory", directory.path,
-                    "--server", "http://127.0.0.1:\(proxy.port)", "--records", "\(options.recordCount)",
+                    "--server", address.absoluteString, "--records", "\(options.recordCount)",
                 ],
                 environment: environment
             )
@@ -164,7 +185,7 @@ public final class FaultRun {
         note("begin \(fault)")
         switch fault {
         case .cut(let place, let directions):
-            for direction in directions { proxies[place].set(direction, isCut: true) }
+            for direction in directions { try network.set(place, direction, isCut: true) }
         case .stop(let place): clients[place].stop()
         case .killClient(let place):
             clients[place].kill()
@@ -179,13 +200,13 @@ public final class FaultRun {
         note("end \(fault)")
         switch fault {
         case .cut(let place, let directions):
-            for direction in directions { proxies[place].set(direction, isCut: false) }
+            for direction in directions { try network.set(place, direction, isCut: false) }
         case .stop(let place): clients[place].resume()
         case .killClient(let place):
             try clients[place].start(clockError: clockErrors[place])
             try clients[place].tell("go")
         case .killServer:
-            server = try ServerProcess(directory: Self.serverDirectory(options), port: port, users: ["user"])
+            server = try Self.startServer(options, port, on: network)
         case .wrongClock: break
         }
         plan.end(fault)
@@ -210,35 +231,23 @@ public final class FaultRun {
         }
     }
 
-    /// What the server has, read as a device that has just signed in.
+    /// What the server has, read as a device that has just signed in, by a process where the server is.
     private func serverItems() async throws -> [ClientDump.Item] {
-        let session = CloudKitWebSession(
-            container: "iCloud.local",
-            apiToken: server.printed["API token"] ?? "",
-            server: try server.url,
-            file: options.directory.appending(path: "reader-\(UUID().uuidString).json")
-        )
-        let webToken = server.printed["web-auth token of user"] ?? ""
-        try await session.signIn { _ in webToken }
-        let database = CloudKitWebDatabase.cloudKitWeb(session)
-        var items: [String: ClientDump.Item] = [:]
-        var (token, isMore): (ChangeToken?, Bool) = (nil, true)
-        let decoder = RecordDecoder()
-        while isMore {
-            let page = try await database.recordZoneChanges(
-                inZoneWith: ZoneID(zoneName: Entry.recordType),
-                since: token,
-                desiredKeys: nil,
-                resultsLimit: nil
-            )
-            for (id, result) in page.modifications {
-                items[id.recordName] = .init(try decoder.decode(Entry.self, from: result.get()))
-            }
-            for deletion in page.deletions { items[deletion.recordID.recordName] = nil }
-            (token, isMore) = (page.changeToken, page.moreComing)
+        let file = options.directory.appending(path: "server.json")
+        let program = ServerProcess.programs.appending(path: "fault-test").path
+        let reader = Process()
+        reader.executableURL = URL(filePath: "/usr/bin/env")
+        reader.arguments =
+            network.serverPrefix + [
+                program, "read", "--server", try server.url.absoluteString, "--file", file.path,
+            ]
+        reader.environment = environment
+        try reader.run()
+        reader.waitUntilExit()
+        guard reader.terminationStatus == 0 else {
+            throw FaultRunError("The server's records can't be read.")
         }
-        await session.close()
-        return items.values.sorted { $0.id < $1.id }
+        return try JSONDecoder().decode([ClientDump.Item].self, from: Data(contentsOf: file))
     }
 }
 

@@ -54,7 +54,8 @@ public struct RunPicture {
         var faults = [[Fault]](repeating: [], count: Entry.clientCount + 1)
         for line in lines where line.count == 3 {
             guard let time = line.first.flatMap({ Int($0) }) else { continue }
-            let place = (0..<Entry.clientCount).first { line[2].contains("client-\($0)") } ?? Entry.clientCount
+            let place =
+                (0..<Entry.clientCount).first { line[2].contains("client-\($0)") } ?? Entry.clientCount
             if line[1] == "begin" {
                 faults[place].append(Fault(name: line[2], begin: time, end: healed))
             } else if let index = faults[place].lastIndex(where: { $0.name == line[2] }) {
@@ -106,7 +107,8 @@ public struct RunPicture {
         let cut = fault.name.hasPrefix("cut") ? "cut " + (fault.name.split(separator: " ").last ?? "") : nil
         let colour = Self.colours[cut ?? kind ?? ""] ?? "#7f8c8d"
         let width = max(2, (Double(x(fault.end)) ?? 0) - (Double(x(fault.begin)) ?? 0))
-        return ##"<rect x="\##(x(fault.begin))" y="\##(top)" width="\##(number(width))" height="10" fill="\##(colour)">"##
+        return
+            ##"<rect x="\##(x(fault.begin))" y="\##(top)" width="\##(number(width))" height="10" fill="\##(colour)">"##
             + "<title>\(fault.name)</title></rect>"
     }
 

@@ -24,15 +24,24 @@ public final class ServerProcess {
     /// Starts a server, and returns once it has said where it listens.
     ///
     /// - Parameters:
+    ///   - prefix: The command that runs it, if it does not run by itself.
     ///   - directory: Where it keeps everything; `nil` for memory.
     ///   - port: The port; 0 leaves it to the system.
     ///   - users: The users.
     ///   - more: More arguments.
     /// - Throws: An error if it ends before it listens.
-    public init(directory: URL?, port: Int = 0, users: [String], _ more: [String] = []) throws {
-        process.executableURL = Self.programs.appending(path: "record-server")
+    public init(
+        prefix: [String] = [],
+        directory: URL?,
+        port: Int = 0,
+        users: [String],
+        _ more: [String] = []
+    ) throws {
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        let program = Self.programs.appending(path: "record-server").path
         let place = directory.map { ["--directory", $0.path] } ?? []
-        process.arguments = place + ["--port", "\(port)"] + users.flatMap { ["--user", $0] } + more
+        process.arguments =
+            prefix + [program] + place + ["--port", "\(port)"] + users.flatMap { ["--user", $0] } + more
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()

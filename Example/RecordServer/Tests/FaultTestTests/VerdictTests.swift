@@ -82,10 +82,15 @@ final class VerdictTests: XCTestCase {
 
     /// A kill may cut the last line, and the next process begins a line of its own.
     func testALineThatWasCutIsNoCall() {
-        let log = ClientLog("1 try 0 set shared-0 1\n2 done 0\n3 try 1 se\n4 try 1 add shared-0 0-1\n5 done 1\n")
-        XCTAssertEqual(log.attempts.map(\.call), [
-            .set(record: "shared-0", number: 1), .add(record: "shared-0", element: "0-1"),
-        ])
+        let log = ClientLog(
+            "1 try 0 set shared-0 1\n2 done 0\n3 try 1 se\n4 try 1 add shared-0 0-1\n5 done 1\n"
+        )
+        XCTAssertEqual(
+            log.attempts.map(\.call),
+            [
+                .set(record: "shared-0", number: 1), .add(record: "shared-0", element: "0-1"),
+            ]
+        )
         XCTAssertEqual(log.attempts.map(\.done), [2, 5])
     }
 }
