@@ -79,6 +79,7 @@ let package = Package(
         .testTarget(
             name: "RecordServerTests",
             dependencies: [
+                "FaultTestKit",
                 "RecordServer",
                 "RecordServerKit",
                 .product(name: "CodableSync", package: "CodableSync"),

@@ -58,7 +58,10 @@ final class NamespaceNetwork: FaultNetwork {
     private let name: String
     private var forwarders: [Process] = []
 
+    /// Makes the namespaces.
+    ///
     /// - Parameter name: Of at most eight characters; no other run on this machine has the same.
+    /// - Throws: An error if one can't be made.
     init(name: String) throws {
         self.name = name
         do {
@@ -78,8 +81,12 @@ final class NamespaceNetwork: FaultNetwork {
     /// Whether this process may make namespaces.
     static var isAvailable: Bool {
         let name = "ft\(ProcessInfo.processInfo.processIdentifier)x"
-        guard (try? start(["ip", "netns", "add", name]).wait()) == true else { return false }
-        return (try? start(["ip", "netns", "del", name]).wait()) == true
+        do {
+            return try start(["ip", "netns", "add", name]).wait() && start(["ip", "netns", "del", name]).wait()
+        } catch {
+            // There is no `ip`.
+            return false
+        }
     }
 
     var serverPrefix: [String] { inNamespace("s") }
@@ -162,7 +169,11 @@ final class NamespaceNetwork: FaultNetwork {
 
     private func removeNamespaces() {
         for host in ["r", "s"] + (0..<Entry.clientCount).map(String.init) {
-            _ = try? Self.start(["ip", "netns", "del", name + host]).wait()
+            do {
+                _ = try Self.start(["ip", "netns", "del", name + host]).wait()
+            } catch {
+                // Without `ip` there are none.
+            }
         }
     }
 }

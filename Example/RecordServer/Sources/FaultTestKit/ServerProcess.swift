@@ -64,7 +64,7 @@ public final class ServerProcess {
     }
 
     /// Its process identifier.
-    public var processIdentifier: Int32 { process.processIdentifier }
+    public var processID: Int32 { process.processIdentifier }
 
     /// Kills it without warning.
     public func kill() {

@@ -1,4 +1,5 @@
 import CodableSync
+import FaultTestKit
 import Foundation
 import XCTest
 

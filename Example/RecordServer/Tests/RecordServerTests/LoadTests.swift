@@ -1,6 +1,7 @@
 #if os(Linux)
     import CodableSync
-    import Foundation
+    import FaultTestKit
+import Foundation
     import RecordCoding
     import XCTest
 

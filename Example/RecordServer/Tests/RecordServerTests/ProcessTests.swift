@@ -1,4 +1,5 @@
 @_spi(Server) import CodableSync
+import FaultTestKit
 import Foundation
 @_spi(Server) import RecordServerKit
 import XCTest
