@@ -63,7 +63,7 @@ final class WebKilledSessionTests: CloudKitWebSessionScenario {
 
     /// What the server waits for, once it has sent a response, before it kills the client.
     private enum Moment: CaseIterable {
-        case nothing, newFile, newContents, nextRequest
+        case nothing, newFile, newContents
     }
 
     /// Kills the client behind a response.
@@ -81,40 +81,37 @@ final class WebKilledSessionTests: CloudKitWebSessionScenario {
         }
 
         /// Called with each response that was sent.
-        func sent() {
+        ///
+        /// - Parameter before: The file's contents when it was not sent yet.
+        func sent(_ before: Data?) {
             let target = processID.withLock { target -> (id: Int32, moment: Moment, requests: Int)? in
                 target?.requests -= 1
                 guard let found = target, found.requests == 0 else { return nil }
                 return found
             }
             guard let target else { return }
-            let before = status(path)
             // The client writes now. If this misses the new file, it is killed a little later.
             while !isReached(target.moment, since: before), kill(target.id, 0) == 0 {}
             kill(target.id, SIGKILL)
         }
 
-        private func isReached(_ moment: Moment, since before: stat?) -> Bool {
+        private func isReached(_ moment: Moment, since before: Data?) -> Bool {
             switch moment {
-            case .nothing: return true
-            case .newFile: return status(path + ".tmp") != nil || hasChanged(since: before)
-            case .newContents, .nextRequest: return hasChanged(since: before)
+            case .nothing: true
+            case .newFile: FileManager.default.fileExists(atPath: path + ".tmp") || contents != before
+            case .newContents: contents != before
             }
         }
 
-        private func hasChanged(since before: stat?) -> Bool { status(path)?.st_ino != before?.st_ino }
-
-        private func status(_ path: String) -> stat? {
-            var found = stat()
-            return stat(path, &found) == 0 ? found : nil
-        }
+        var contents: Data? { FileManager.default.contents(atPath: path) }
     }
 
     func testAProcessThatIsKilledBehindAResponseSignsNobodyOut() throws {
         let services = StubTransport(.all, service: .inMemory)
         let killer = Killer(path)
         let server = try RawServer { request, _ in
-            .answerAnd(RawServer.answer(of: services, to: request)) { killer.sent() }
+            let before = killer.contents
+            return .answerAnd(RawServer.answer(of: services, to: request)) { killer.sent(before) }
         }
         defer { server.close() }
         try WebClientProcess.signIn(to: server.url, token: services.signIn(), file: path)
