@@ -91,6 +91,7 @@ final class WebCancellationTests: CloudKitWebSessionScenario {
                 case .user: operation == "current" && token != nil
                 }
             }
+            var signals = session.signs.stream().makeAsyncIterator()
             let signIn = Task {
                 try await session.signIn { _ in
                     if point == .answer { try await gate.pass() }
@@ -109,6 +110,10 @@ final class WebCancellationTests: CloudKitWebSessionScenario {
             try await checkGoesOn(session, "\(point)")
             let user = try await session.userRecordName
             XCTAssertEqual(user, point == .user ? "_bob" : "_alice", "\(point)")
+            if point == .user {
+                let signal = await signals.next()
+                XCTAssertEqual(signal, .accountChanged)
+            }
             XCTAssertEqual(transport.mostAtOnce, 1, "\(point)")
         }
     }

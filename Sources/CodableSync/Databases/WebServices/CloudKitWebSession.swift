@@ -130,8 +130,9 @@ public actor CloudKitWebSession {
         let token = try Self.token(in: try await ask(page))
         try await inTurn(isChange: true) { session throws(CloudError) in
             try await session.accept(token, fromAnyUser: true)
+            // Here, since the user has changed even if the caller no longer waits.
+            session.signs.send(.accountChanged)
         }
-        signs.send(.accountChanged)
     }
 
     /// Signs the user out on this device; the services are not told.
@@ -145,8 +146,8 @@ public actor CloudKitWebSession {
             try session.file.store(tokens)
             session.tokens = tokens
             session.signs.noteNewUser()
+            session.signs.send(.accountChanged)
         }
-        signs.send(.accountChanged)
     }
 
     /// Ends the session: later requests fail, and another session may use the file.
