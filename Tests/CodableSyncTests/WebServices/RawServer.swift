@@ -9,6 +9,8 @@ final class RawServer: Sendable {
     struct Request: Sendable {
         var head: String
         var body: [UInt8]
+        /// Which of the server's connections it came by.
+        var connection = 0
     }
 
     /// What to do with a request; after the last byte, the connection stays open unless it is closed.
@@ -40,6 +42,8 @@ final class RawServer: Sendable {
     private struct State {
         var requests: [Request] = []
         var connections: [Int32] = []
+        /// How many connections there were.
+        var count = 0
         var isClosed = false
     }
 
@@ -114,23 +118,25 @@ final class RawServer: Sendable {
                 let connection = Darwin.accept(listener, nil, nil)
             #endif
             guard connection >= 0 else { break }
-            let isClosed = state.withLock { state in
+            let (isClosed, place) = state.withLock { state in
                 state.connections.append(connection)
-                return state.isClosed
+                state.count += 1
+                return (state.isClosed, state.count)
             }
             if isClosed { shutdown(connection, Int32(SHUT_RDWR)) }
-            Thread.detachNewThread { [self] in serve(connection) }
+            Thread.detachNewThread { [self] in serve(connection, place) }
         }
         _ = systemClose(listener)
         listening.leave()
     }
 
-    private func serve(_ connection: Int32) {
+    private func serve(_ connection: Int32, _ place: Int) {
         defer {
             state.withLock { $0.connections.removeAll { $0 == connection } }
             _ = systemClose(connection)
         }
-        while let request = read(from: connection) {
+        while var request = read(from: connection) {
+            request.connection = place
             let number = state.withLock { state in
                 state.requests.append(request)
                 return state.requests.count

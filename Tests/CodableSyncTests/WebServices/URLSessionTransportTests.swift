@@ -261,7 +261,7 @@ final class URLSessionTransportTests: XCTestCase {
 
     func testLongPollsTakeNoPlaceOfOtherRequests() async throws {
         let server = try RawServer { request, _ in
-            request.head.hasPrefix("GET") ? .hold("") : .answer(RawServer.json("{}"))
+            request.head.hasPrefix("GET /operation") ? .hold("") : .answer(RawServer.json("{}"))
         }
         defer { server.close() }
         let transport = URLSessionTransport()
@@ -274,6 +274,23 @@ final class URLSessionTransportTests: XCTestCase {
         }
         for poll in polls { poll.cancel() }
     }
+
+    #if canImport(FoundationNetworking)
+        /// A request that waits on a connection of its own making uses a core there.
+        func testALongPollWaitsOnAConnectionThatIsThereAlready() async throws {
+            let server = try RawServer { _, _ in .answer(RawServer.json("{}")) }
+            defer { server.close() }
+            let transport = URLSessionTransport()
+            for _ in 1...2 { _ = try await transport.response(to: request(to: server, isLongPoll: true)) }
+            let polls = server.requests.indices.filter { server.requests[$0].head.contains("/operation") }
+            XCTAssertEqual(polls.count, 2)
+            for poll in polls {
+                let before = server.requests[..<poll].last
+                XCTAssertEqual(before?.connection, server.requests[poll].connection)
+                XCTAssertFalse(before?.head.contains("secret") == true)
+            }
+        }
+    #endif
 
     func testOnlyHTTPSAndThisComputerAreSafe() throws {
         let safe = [

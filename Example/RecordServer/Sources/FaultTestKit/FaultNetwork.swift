@@ -82,7 +82,8 @@ final class NamespaceNetwork: FaultNetwork {
     static var isAvailable: Bool {
         let name = "ft\(ProcessInfo.processInfo.processIdentifier)x"
         do {
-            return try start(["ip", "netns", "add", name]).wait() && start(["ip", "netns", "del", name]).wait()
+            return try start(["ip", "netns", "add", name]).wait()
+                && start(["ip", "netns", "del", name]).wait()
         } catch {
             // There is no `ip`.
             return false

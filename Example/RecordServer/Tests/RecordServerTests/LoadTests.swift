@@ -1,7 +1,7 @@
 #if os(Linux)
     import CodableSync
     import FaultTestKit
-import Foundation
+    import Foundation
     import RecordCoding
     import XCTest
 

@@ -65,8 +65,36 @@ public final class URLSessionTransport: WebTransport {
         }
         let (polls, requests) =
             request.url.isPlain ? (localPolls, localRequests) : (polls, requests)
-        return try await (request.isLongPoll ? polls : requests).response(to: request)
+        guard request.isLongPoll else { return try await requests.response(to: request) }
+        #if canImport(FoundationNetworking)
+            await connect(to: request.url, by: polls)
+        #endif
+        return try await polls.response(to: request)
     }
+
+    #if canImport(FoundationNetworking)
+        /// Makes a connection by a request that is answered at once, for one that is not to use.
+        ///
+        /// On Linux, a request that waits for its response on a connection that it has made itself uses a core all that
+        /// time, since nobody there stops watching whether more could be written.
+        private func connect(to url: URL, by exchanges: WebExchanges) async {
+            var parts = URLComponents()
+            (parts.scheme, parts.host, parts.port) = (url.scheme, url.host(percentEncoded: false), url.port)
+            parts.path = "/"
+            guard let root = parts.url else { return }
+            let request = WebTransportRequest(
+                method: "GET",
+                url: root,
+                timeout: .seconds(10),
+                maximumResponseSize: 1 << 20
+            )
+            do throws(CloudError) {
+                _ = try await exchanges.response(to: request)
+            } catch {
+                // The next request says what is wrong.
+            }
+        }
+    #endif
 }
 
 /// Proxies that the environment names, which would see the tokens of requests that are not encrypted.
