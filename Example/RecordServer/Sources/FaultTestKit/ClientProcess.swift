@@ -8,7 +8,7 @@ final class ClientProcess {
     private let environment: [String: String]
     private var process: Process?
     private var input: Pipe?
-    /// Endings that nobody has asked for.
+    /// Unexpected exits.
     private(set) var surprises: [String] = []
 
     init(place: Int, directory: URL, arguments: [String], environment: [String: String]) {
@@ -79,7 +79,7 @@ final class ClientProcess {
         surprises.append("client \(place) has ended with the \(how) \(process.terminationStatus)")
     }
 
-    /// Ends it, and returns what no run should have.
+    /// Ends it, and returns what was unexpected.
     func finish() throws -> [String] {
         try tell("quit")
         process?.waitUntilExit()

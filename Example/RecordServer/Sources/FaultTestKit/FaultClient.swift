@@ -143,7 +143,7 @@ public struct FaultClient: Sendable {
         try JSONEncoder().encode(dump).write(to: url(.dump), options: .atomic)
     }
 
-    /// Whether an event belongs into no run, whatever its faults are.
+    /// Whether an event is unexpected, whatever the faults of the run.
     private static func isSurprise(_ event: SyncEvent) -> Bool {
         switch event {
         case .parked, .undecodable, .unknownValue, .storageFailed, .stateRecovered, .zoneLost, .editOfDeleted,

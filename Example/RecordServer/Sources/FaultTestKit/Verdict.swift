@@ -58,7 +58,7 @@ public struct RunEvidence: Sendable {
     public var dumps: [ClientDump?]
     /// What the server has at the end.
     public var server: [ClientDump.Item]
-    /// Events and endings of processes that no run should have.
+    /// Unexpected events and exits of processes.
     public var surprises: [String]
 
     /// Creates evidence.
@@ -67,7 +67,7 @@ public struct RunEvidence: Sendable {
     ///   - logs: What each client has called.
     ///   - dumps: What each client shows at the end.
     ///   - server: What the server has at the end.
-    ///   - surprises: Events and endings of processes that no run should have.
+    ///   - surprises: Unexpected events and exits of processes.
     public init(
         logs: [ClientLog],
         dumps: [ClientDump?],
@@ -153,7 +153,7 @@ public struct RunEvidence: Sendable {
                 found.append("\(record.id): number \(client) is \(number), acknowledged was \(last)")
             }
             if number != 0, !tried.contains(number) {
-                found.append("\(record.id): number \(client) is \(number), which nobody has written")
+                found.append("\(record.id): number \(client) is \(number), which was never written")
             }
         }
         return found
@@ -171,8 +171,8 @@ public struct RunEvidence: Sendable {
         return items.values.sorted { $0.id < $1.id }.flatMap { item in
             let isKnown = item.id.hasPrefix("shared") || created.contains(item.id)
             let strange = item.list.filter { !elements.contains($0) }
-            return (isKnown ? [] : ["nobody has created \(item.id)"])
-                + strange.map { "nobody has added \($0) to \(item.id)" }
+            return (isKnown ? [] : ["\(item.id) was never created"])
+                + strange.map { "\($0) in \(item.id) was never added" }
         }
     }
 }

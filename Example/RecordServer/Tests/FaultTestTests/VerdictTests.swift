@@ -49,13 +49,13 @@ final class VerdictTests: XCTestCase {
     func testEachLossIsFound() {
         for (server, words) in [
             ([item("own-0-1"), item("shared-0", 0, ["0-1"])], "acknowledged was 1"),
-            ([item("own-0-1"), item("shared-0", 3, ["0-1"])], "nobody has written"),
+            ([item("own-0-1"), item("shared-0", 3, ["0-1"])], "never written"),
             ([item("own-0-1"), item("shared-0", 1)], "0 times"),
             ([item("own-0-1"), item("shared-0", 1, ["0-1", "0-1"])], "2 times"),
-            ([item("own-0-1"), item("shared-0", 1, ["0-1", "9-9"])], "nobody has added 9-9"),
+            ([item("own-0-1"), item("shared-0", 1, ["0-1", "9-9"])], "9-9 in shared-0 was never added"),
             ([item("shared-0", 1, ["0-1"])], "own-0-1, created and never deleted"),
             (good + [item("own-0-2")], "own-0-2 is there"),
-            (good + [item("own-0-9")], "nobody has created own-0-9"),
+            (good + [item("own-0-9")], "own-0-9 was never created"),
             (good + [item("own-0-1")], "twice"),
         ] {
             let found = violations(server)
