@@ -135,6 +135,7 @@ extension JSONReader {
             case "size": size = try json.int()
             case "delete": isDeletion = try json.bool()
             case "edited": change.edited = try json.date()
+            case "hash": change.hash = try json.uint()
             case "base": base = try json.handle()
             case "contested": contested = try json.handle()
             case "lostBase": lost = try json.handle()

@@ -31,6 +31,11 @@ extension JSONReader {
             case "pending": record.pending = try json.change()
             case "sent": record.sent = try json.unlessMalformed("sent", &problems) { try $0.sent() } ?? []
             case "deletionSent": record.isDeletionSent = try json.bool()
+            case "creations":
+                let found = try json.unlessMalformed(key, &problems) { try $0.creations() }
+                record.creations.sent = found ?? []
+            case "creationsDeleted": record.creations.isDeleted = try json.bool()
+            case "creationsAfter": record.creations.lastModified = try json.date()
             case "deleted": isDeleted = try json.bool()
             case "former": former = try json.handle()
             case "news", "saved":
@@ -51,6 +56,7 @@ extension JSONReader {
             record.server = .deleted(former)
         }
         record.news?.isUndecodable = isUndecodable
+        if record.creations.sent.isEmpty { record.creations = SentCreations() }
         if isKnownUnreadable { record.forgetLatestVersion() }
         return (type, record)
     }
@@ -70,6 +76,16 @@ extension JSONReader {
             }
         }
         return carried
+    }
+
+    private mutating func creations() throws -> [SentCreation] {
+        try rows { json in
+            let handle = try json.element { try $0.handle() }
+            let hash = try json.element { try $0.uint() }
+            let edited = try json.element { try $0.date() }
+            let isRepeated = try json.element { try $0.bool() }
+            return SentCreation(handle: handle, hash: hash, edited: edited, isRepeated: isRepeated)
+        }
     }
 
     private mutating func sent() throws -> [SentVersion] {

@@ -77,6 +77,7 @@ extension JSONWriter {
             bool(true)
         }
         member("edited", change.edited)
+        if let hash = change.hash { member("hash", hash) }
         member("base", change.base)
         member("contested", change.on.contested)
         if let lost = change.on.lost {
@@ -166,6 +167,7 @@ extension JSONWriter {
             }
         }
         flag("deletionSent", if: record.isDeletionSent)
+        creations(record.creations)
         flag("deleted", if: record.server.isDeletion)
         member("former", record.server.deleted)
         if let news = record.news {
@@ -175,6 +177,21 @@ extension JSONWriter {
         member("listing", record.listing)
         flag("lookUpNeeded", if: record.mustLookUp)
         endObject()
+    }
+
+    private mutating func creations(_ creations: SentCreations) {
+        if creations.isEmpty { return }
+        key("creations")
+        array(creations.sent) { json, sent in
+            json.beginArray()
+            json.handle(sent.handle)
+            json.uint(sent.hash)
+            json.date(sent.edited)
+            json.bool(sent.isRepeated)
+            json.endArray()
+        }
+        flag("creationsDeleted", if: creations.isDeleted)
+        member("creationsAfter", creations.lastModified)
     }
 
     private mutating func carried(_ carried: CarriedTags) {

@@ -101,12 +101,7 @@ extension SyncCore {
         _ date: Date,
         _ contents: inout [ContentHandle: Record]
     ) -> NewChange {
-        NewChange(
-            name: record.recordID.recordName,
-            recordType: ExactName(record.recordType),
-            kind: .save(stage(record, &contents), size: record.size),
-            edited: date
-        )
+        NewChange(saving: record, as: stage(record, &contents), edited: date)
     }
 
     private func change(
@@ -122,13 +117,6 @@ extension SyncCore {
             on.sides.append(.init(edit: side.shown, ancestor: ancestor, contested: contested, isOwn: true))
         }
         if let contested = edit.contested { on.move(to: on.version, contested: stage(contested, &contents)) }
-        let handle = stage(edit.record, &contents)
-        return NewChange(
-            name: edit.record.recordID.recordName,
-            recordType: ExactName(edit.record.recordType),
-            kind: .save(handle, size: edit.record.size),
-            edited: date,
-            basis: on
-        )
+        return NewChange(saving: edit.record, as: stage(edit.record, &contents), edited: date, basis: on)
     }
 }

@@ -48,13 +48,7 @@ extension SyncCore {
         let changes = records.map { place, record in
             let handle = newHandle()
             contents[handle] = record
-            return NewChange(
-                name: record.recordID.recordName,
-                recordType: ExactName(record.recordType),
-                kind: .save(handle, size: record.size),
-                edited: ticket.date,
-                basis: bases[place].on
-            )
+            return NewChange(saving: record, as: handle, edited: ticket.date, basis: bases[place].on)
         }
         try await call(contents: contents, ticket) { .enqueue($0, changes, leaving: left) }
         return true

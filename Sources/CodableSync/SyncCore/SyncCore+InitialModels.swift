@@ -75,13 +75,9 @@ extension SyncCore {
         guard session == upload.session else { return false }
         var contents: [ContentHandle: Record] = [:]
         let changes = part.map { draft in
-            NewChange(
-                name: draft.record.recordID.recordName,
-                recordType: ExactName(model.recordType),
-                kind: .save(stage(draft.record, &contents), size: draft.record.size),
-                edited: nil,
-                isInitial: true
-            )
+            var change = NewChange(saving: draft.record, as: stage(draft.record, &contents), edited: nil)
+            change.isInitial = true
+            return change
         }
         let models = InitialModels(ExactName(model.recordType), through: last)
         try await call(contents: contents, ticket) { .enqueue($0, changes, partOf: models) }

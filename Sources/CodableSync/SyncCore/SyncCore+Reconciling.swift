@@ -59,9 +59,19 @@ extension SyncCore {
         case .server: return .server
         case .failed(let reason): return .failed(reason)
         case .redated(let record, let edited):
-            return .redated(stage(record, &contents), size: record.size, edited: edited)
+            return .redated(
+                stage(record, &contents),
+                size: record.size,
+                edited: edited,
+                hash: record.contentHash
+            )
         case .merged(let record, let edited):
-            return .merged(stage(record, &contents), size: record.size, edited: edited)
+            return .merged(
+                stage(record, &contents),
+                size: record.size,
+                edited: edited,
+                hash: record.contentHash
+            )
         }
     }
 

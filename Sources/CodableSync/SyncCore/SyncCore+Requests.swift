@@ -161,7 +161,8 @@ extension SyncCore {
         FetchedRecord(
             key: key(of: record.recordID),
             recordType: ExactName(record.recordType),
-            version: version
+            version: version,
+            edited: record.editDate?.rounded
         )
     }
 

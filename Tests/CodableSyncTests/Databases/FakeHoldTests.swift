@@ -79,4 +79,50 @@ final class FakeHoldTests: XCTestCase {
         hold.release()
         _ = try await second.value
     }
+
+    // MARK: Requests that are given up
+
+    private let zone = RecordZone(zoneID: ZoneID(zoneName: "Zone"))
+
+    private func saveLate(_ hold: FakeHold) async throws {
+        database.on(.modifyRecordZones, .deliverLate(hold), times: nil)
+        do {
+            _ = try await database.modifyRecordZones(saving: [zone], deleting: [])
+            XCTFail("The request should be given up.")
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .serverResponseLost)
+        }
+    }
+
+    private func isZoneThere() async throws -> Bool {
+        let zones = try await database.recordZones(for: [zone.zoneID])
+        if case .success? = zones[zone.zoneID] { return true }
+        return false
+    }
+
+    func testARequestThatWasGivenUpIsPerformedOnItsRelease() async throws {
+        let hold = FakeHold()
+        try await saveLate(hold)
+        await hold.arrived()
+        XCTAssertTrue(hold.isHolding)
+        var isThere = try await isZoneThere()
+        XCTAssertFalse(isThere)
+        hold.release()
+        isThere = try await isZoneThere()
+        XCTAssertTrue(isThere)
+        XCTAssertEqual(database.pendingFaultCount, 0)
+        // It is delivered once.
+        _ = try await database.modifyRecordZones(saving: [], deleting: [zone.zoneID])
+        hold.release()
+        isThere = try await isZoneThere()
+        XCTAssertFalse(isThere)
+    }
+
+    func testARequestThatWasGivenUpCanGetLost() async throws {
+        let hold = FakeHold()
+        try await saveLate(hold)
+        hold.release(throwing: CloudError(.networkFailure))
+        let isThere = try await isZoneThere()
+        XCTAssertFalse(isThere)
+    }
 }

@@ -34,6 +34,7 @@ enum JournalSamples {
         ]
         decided.on.isMerged = true
         decided.earlier = [20, 21]
+        decided.hash = UInt64.max
         var lost = LocalChange(kind: .save(1, size: 450), edited: date, base: nil)
         lost.on.origin = .lost(EditBase.Lost(22, isUploadedAgain: true))
         var deleted = lost
@@ -90,6 +91,10 @@ enum JournalSamples {
             SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9, isBehindDeletion: true),
         ]
         full.isDeletionSent = true
+        full.creations.sent = [
+            SentCreation(handle: 25, hash: UInt64.max, edited: date, isRepeated: true),
+            SentCreation(handle: 26, hash: 0, edited: date),
+        ]
         full.news = RecordNews(12)
         full.news?.isUndecodable = true
         full.listing = 13
@@ -103,6 +108,9 @@ enum JournalSamples {
         var deleted = RecordState()
         deleted.server = .deleted(14)
         deleted.news = RecordNews(3)
+        deleted.creations.sent = [SentCreation(handle: 27, hash: 1, edited: date)]
+        deleted.creations.isDeleted = true
+        deleted.creations.lastModified = date
         var lost = RecordState()
         lost.server = .lost(KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil), isRefused: true)
         var waiting = lost

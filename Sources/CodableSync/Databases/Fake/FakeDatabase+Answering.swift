@@ -20,18 +20,24 @@ extension FakeDatabase {
         _ operation: LedgerRequest.Operation? = nil
     ) async throws(CloudError) -> LedgerResponse {
         let reception = try receive(request)
-        if case .hold(let hold, afterApplying: false)? = reception.effect { try await hold.wait() }
-        var response = LedgerResponse.done
-        if let operation {
-            let prepared = prepare(operation, request, reception)
-            response = cloud.handle(prepared, user: reception.user, from: self)
+        let perform: @Sendable () -> LedgerResponse = { [self] in
+            guard let operation else { return LedgerResponse.done }
+            return cloud.handle(prepare(operation, request, reception), user: reception.user, from: self)
         }
+        switch reception.effect {
+        case .hold(let hold, afterApplying: false)?: try await hold.wait()
+        case .delay(let hold, let error)?:
+            hold.take { _ = perform() }
+            throw error
+        case .fail, .lose, .hold, .throttle, .edit, .failItem, .conflict, nil: break
+        }
+        var response = perform()
         refuse(in: &response, request, reception)
         switch reception.effect {
         case .lose(let error)?: throw error
         case .hold(let hold, afterApplying: true)?: try await hold.wait()
         case .edit(let edit)?: edit(&response)
-        case .hold, .fail, .throttle, .failItem, .conflict, nil: break
+        case .hold, .delay, .fail, .throttle, .failItem, .conflict, nil: break
         }
         if case .failure(let error) = response { throw error }
         return response
@@ -54,7 +60,7 @@ extension FakeDatabase {
             case .throttle(let code, let wait)?:
                 state.script.throttle(until: now.addingTimeInterval(wait / .seconds(1)))
                 throw CloudError(code, retryAfter: wait)
-            case .lose, .hold, .edit, .failItem, .conflict, nil: break
+            case .lose, .hold, .delay, .edit, .failItem, .conflict, nil: break
             }
             if request.operation.needsAccount { try state.checkAccount() }
             var reception = Reception(effect: effect, user: state.user ?? "", pageSize: state.pageSize)
@@ -109,7 +115,7 @@ extension FakeDatabase {
                 .serverRecordChanged,
                 serverRecord: carriesServerRecord ? cloud.record(id, user: user) : nil
             )
-        case .fail, .lose, .hold, .throttle, .edit, nil: nil
+        case .fail, .lose, .hold, .delay, .throttle, .edit, nil: nil
         }
     }
 

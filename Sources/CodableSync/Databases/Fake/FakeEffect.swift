@@ -12,6 +12,8 @@ public struct FakeEffect: Sendable {
         case lose(CloudError)
         /// The request waits.
         case hold(FakeHold, afterApplying: Bool)
+        /// The client gets this error, and the request reaches the server later.
+        case delay(FakeHold, CloudError)
         /// The request is refused, and all others until the time has passed.
         case throttle(CloudError.Code, Duration)
         /// The server performs the request, and the response is edited.
@@ -25,7 +27,7 @@ public struct FakeEffect: Sendable {
         var recordName: String? {
             switch self {
             case .failItem(let name, _), .conflict(let name, _): name
-            case .fail, .lose, .hold, .throttle, .edit: nil
+            case .fail, .lose, .hold, .delay, .throttle, .edit: nil
             }
         }
 
@@ -63,6 +65,23 @@ public struct FakeEffect: Sendable {
     /// - Returns: The effect.
     public static func hold(_ hold: FakeHold, afterApplying: Bool = false) -> FakeEffect {
         FakeEffect(kind: .hold(hold, afterApplying: afterApplying))
+    }
+
+    /// The client gives the request up, as after its deadline, and the network delivers it later.
+    ///
+    /// The server performs it, whatever has happened since, when the test releases it. A hold that is released with an
+    /// error loses it.
+    ///
+    /// - Parameters:
+    ///   - hold: The hold that has the request. Without a number of `times`, it takes all requests until it is
+    ///     released.
+    ///   - error: The error that the client gets at once.
+    /// - Returns: The effect.
+    public static func deliverLate(
+        _ hold: FakeHold,
+        throwing error: CloudError = CloudError(.serverResponseLost)
+    ) -> FakeEffect {
+        FakeEffect(kind: .delay(hold, error))
     }
 
     /// The client must wait: the request is refused, and all others until the time has passed.

@@ -16,6 +16,16 @@ public final class FakeHold: Sendable {
         var arrivals: [(count: Int, continuation: AsyncStream<Never>.Continuation)] = []
         var outcome: Outcome?
         var waiting: [Int: Waiting] = [:]
+        /// What the server performs of requests that their clients have given up.
+        var givenUp: [@Sendable () -> Void] = []
+
+        /// Counts another request, and returns who has waited for it.
+        mutating func noteArrival() -> [AsyncStream<Never>.Continuation] {
+            arrived += 1
+            let (number, waiting) = (arrived, arrivals)
+            arrivals.removeAll { $0.count <= number }
+            return waiting.filter { $0.count <= number }.map(\.continuation)
+        }
     }
 
     /// A request that is held.
@@ -74,11 +84,12 @@ public final class FakeHold: Sendable {
     }
 
     private func finish(_ outcome: Outcome) {
-        let waiting = state.withLock { state in
+        let (waiting, givenUp) = state.withLock { state in
             if state.outcome == nil { state.outcome = outcome }
-            defer { state.waiting = [:] }
-            return state.waiting
+            defer { (state.waiting, state.givenUp) = ([:], []) }
+            return (state.waiting, state.givenUp)
         }
+        if case .goOn = outcome { for perform in givenUp { perform() } }
         for (_, held) in waiting.sorted(by: { $0.key < $1.key }) {
             held.tell?(false)
             held.continuation.yield(outcome)
@@ -86,19 +97,29 @@ public final class FakeHold: Sendable {
         }
     }
 
+    /// Takes a request that its client has given up.
+    ///
+    /// - Parameter perform: Lets the server perform it, when the hold is released.
+    func take(_ perform: @escaping @Sendable () -> Void) {
+        let (outcome, arrivals) = state.withLock { state in
+            if state.outcome == nil { state.givenUp.append(perform) }
+            return (state.outcome, state.noteArrival())
+        }
+        if case .goOn? = outcome { perform() }
+        for arrival in arrivals { arrival.finish() }
+    }
+
     /// Holds the request that calls it.
     func wait() async throws(CloudError) {
         let tell = HeldWork.tell
         let stream = AsyncStream<Outcome> { continuation in
             let (number, outcome, arrivals) = state.withLock { state in
-                state.arrived += 1
+                let arrivals = state.noteArrival()
                 let number = state.arrived
                 if state.outcome == nil {
                     state.waiting[number] = Waiting(continuation: continuation, tell: tell)
                     tell?(true)
                 }
-                let arrivals = state.arrivals.filter { $0.count <= number }
-                state.arrivals.removeAll { $0.count <= number }
                 return (number, state.outcome, arrivals)
             }
             continuation.onTermination = { [weak self] _ in
@@ -106,7 +127,7 @@ public final class FakeHold: Sendable {
                 left?.tell?(false)
             }
             if let outcome { continuation.yield(outcome) }
-            for arrival in arrivals { arrival.continuation.finish() }
+            for arrival in arrivals { arrival.finish() }
         }
         for await outcome in stream {
             if case .fail(let error) = outcome { throw error }

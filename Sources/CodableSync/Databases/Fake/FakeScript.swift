@@ -12,8 +12,10 @@ struct FakeScript: Sendable {
 
         /// Whether the fault is a hold for all requests that the test has released.
         var isOver: Bool {
-            guard remaining == nil, case .hold(let hold, _) = effect else { return false }
-            return hold.isReleased
+            switch effect {
+            case .hold(let hold, _), .delay(let hold, _): remaining == nil && hold.isReleased
+            case .fail, .lose, .throttle, .edit, .failItem, .conflict: false
+            }
         }
     }
 

@@ -9,15 +9,17 @@ extension SyncState {
     ///   - key: The record.
     ///   - isTelling: Whether a stream has yet to tell the app about a deletion of the record.
     mutating func queue(_ change: NewChange, of key: RecordKey, isTelling: Bool) {
+        var queued = LocalChange(kind: change.kind, edited: change.edited, base: nil)
+        queued.hash = change.hash
         if let basis = change.basis {
-            let edit = LocalChange(kind: change.kind, edited: change.edited, on: basis)
-            return self.edit(key, of: change.recordType, edit)
+            queued.on = basis
+            return edit(key, of: change.recordType, queued)
         }
         let basis =
             change.isInitial || change.isUnreadable ? nil : editBasis(of: change.name, isTelling: isTelling)
-        var on = basis?.on ?? EditBase(nil)
-        if change.kind == .delete { on = EditBase(on.version) }
-        queue(key, of: change.recordType, LocalChange(kind: change.kind, edited: change.edited, on: on))
+        queued.on = basis?.on ?? EditBase(nil)
+        if change.kind == .delete { queued.on = EditBase(queued.on.version) }
+        queue(key, of: change.recordType, queued)
     }
 
     /// Queues an upload or a deletion of a record as a whole.

@@ -25,6 +25,13 @@ extension SyncContext {
         state.keep(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
     }
 
+    /// Deletes a record again that a late creation of this device has made, and notes it.
+    mutating func deletesAgain(_ found: FetchedRecord) -> Bool {
+        guard state.deleteAgain(found) else { return false }
+        note(.discarded, found.name, "A creation reached the cloud after the deletion, which is repeated.")
+        return true
+    }
+
     mutating func park(_ key: RecordKey, _ reason: ParkReason) {
         // An event must not say what the disk has refused.
         if state.isFrozen { return }

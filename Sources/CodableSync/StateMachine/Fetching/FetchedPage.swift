@@ -1,5 +1,7 @@
 import RecordCoding
 
+import struct Foundation.Date
+
 /// One page of the zone's feed, with its contents staged.
 package struct FetchedPage: Equatable, Sendable {
     package var records: [FetchedRecord] = []
@@ -28,10 +30,13 @@ package struct FetchedRecord: Equatable, Sendable, RecordKeyed {
     package var key: RecordKey
     package var recordType: ExactName
     package var version: KnownVersion
+    /// The date of the edit that the record carries.
+    package var edited: Date?
 
-    package init(key: RecordKey, recordType: ExactName, version: KnownVersion) {
+    package init(key: RecordKey, recordType: ExactName, version: KnownVersion, edited: Date? = nil) {
         self.key = key
         self.recordType = recordType
         self.version = version
+        self.edited = edited
     }
 }

@@ -14,6 +14,7 @@ extension SyncState {
             record.listing = listing
             let wasLookedUp = record.mustLookUp
             record.mustLookUp = false
+            record.creations.noteThere()
             if let known = record.known {
                 if known.isSameVersion(as: version), wasLookedUp {
                     record.takeCopy(of: version, news)
@@ -46,6 +47,24 @@ extension SyncState {
         }
     }
 
+    /// Deletes a record again that came into being behind its deletion, because a creation of this device was late.
+    ///
+    /// - Parameter found: What the cloud has now.
+    /// - Returns: Whether it is such a creation.
+    package mutating func deleteAgain(_ found: FetchedRecord) -> Bool {
+        let version = judged(found.version, of: found.recordType)
+        guard let record = records[found.key], record.known == nil, record.lost == nil, record.pending == nil,
+            !version.isTooNew, record.creations.include(version, edited: found.edited)
+        else { return false }
+        promise()
+        change(found.key, of: found.recordType) { record in
+            record.mustLookUp = false
+            record.creations.noteThere()
+            record.pending = LocalChange(kind: .delete, edited: found.edited, base: nil)
+        }
+        return true
+    }
+
     /// Notes that the cloud no longer has a record.
     package mutating func receiveDeletion(of key: RecordKey) {
         change(key) { $0.mustLookUp = false }
@@ -60,6 +79,7 @@ extension SyncState {
             let isNews = record.readable != nil || !record.isTooNew || record.isDeletionNews
             // A version of a lost zone can be no ancestor.
             let former = record.lost == nil ? record.readable?.handle : nil
+            record.creations.noteDeleted(record.lastKnown)
             record.endTooNew()
             record.server = .none
             record.carried = CarriedTags()

@@ -9,9 +9,9 @@ package enum Resolution: Equatable, Sendable {
     /// The edit stays unchanged, on top of the cloud's version.
     case client
     /// The edit is kept with another date, as a new copy of the same model.
-    case redated(ContentHandle, size: Int, edited: Date?)
+    case redated(ContentHandle, size: Int, edited: Date?, hash: UInt64? = nil)
     /// The two were merged into a new model.
-    case merged(ContentHandle, size: Int, edited: Date?)
+    case merged(ContentHandle, size: Int, edited: Date?, hash: UInt64? = nil)
     /// The edit is discarded in favour of the cloud's version.
     case server
     /// The conflict could not be resolved.

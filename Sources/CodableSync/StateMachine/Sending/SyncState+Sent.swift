@@ -17,12 +17,16 @@ extension SyncState {
                 continue
             }
             change(item.key) { record in
+                record.noteCreation(handle)
                 guard !record.sent.contains(where: { $0.handle == handle }) else { return }
                 let base = record.pending?.handle == handle ? record.pending?.base : record.known?.handle
                 record.sent.append(
                     SentVersion(handle: handle, base: base, isBehindDeletion: record.isDeletionSent)
                 )
             }
+        }
+        while creationQueue.count > SentCreations.maximumRecords, let key = creationQueue.first {
+            change(key) { $0.creations = SentCreations() }
         }
     }
 
@@ -44,6 +48,7 @@ extension SyncState {
         change(key, of: type) { record in
             // A version that was already known does not show what the server has now.
             if record.known?.handle != version.handle { record.listing = listing }
+            record.creations.noteThere(sent)
             if record.lost?.handle == sent {
                 record.confirmLost(as: version, keepsTags: keepsTags, news)
             } else {
@@ -57,14 +62,15 @@ extension SyncState {
     package mutating func confirmDeletion(of key: RecordKey) {
         promise()
         change(key) { record in
-            // A model made by a conflict since then, which the app does not know yet.
-            let isStillNews = record.isPendingNews
+            // A model made by a conflict since then, or an earlier deletion by another device, which the app does not
+            // know yet.
+            let isStillNews = record.isPendingNews || record.server.isDeletion
             record.endTooNew()
             record.server.forgetKnown()
-            record.server.endDeletion()
             record.carried = CarriedTags()
             record.sent = []
             record.isDeletionSent = false
+            record.creations.noteDeleted()
             if !isStillNews { record.news = nil }
             if record.pending?.isDeletion == true {
                 record.pending = nil

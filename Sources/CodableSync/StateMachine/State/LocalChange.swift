@@ -12,6 +12,8 @@ package struct LocalChange: Equatable, Sendable {
     /// When the user made the change; `nil` for models of `uploadOnce`, which are older than any other
     /// edit.
     package var edited: Date?
+    /// The hash of the model's fields; `nil` for a deletion, and if it is not known.
+    package var hash: UInt64?
     /// What the change was made on.
     package var on: EditBase
     /// The first and the last of this device's edits on the same base that this one has replaced; without a base, the

@@ -63,31 +63,32 @@ extension RecordState {
             sent.removeAll { $0.base != server }
             carried.settle(isOwn: false)
         }
-        func result(_ handle: ContentHandle, size: Int, edited: Date?) -> LocalChange {
-            let kind = LocalChange.Kind.save(handle, size: size)
-            guard let former, side != nil else {
-                return LocalChange(kind: kind, edited: edited, base: server)
+        func result(_ handle: ContentHandle, size: Int, edited: Date?, hash: UInt64?) -> LocalChange {
+            var on = EditBase(server)
+            if let former, side != nil {
+                on = former.on
+                on.endSide()
+                on.isMerged = true
             }
-            var on = former.on
-            on.endSide()
-            on.isMerged = true
-            return LocalChange(kind: kind, edited: edited, on: on)
+            var change = LocalChange(kind: .save(handle, size: size), edited: edited, on: on)
+            change.hash = hash
+            return change
         }
         switch resolution {
         case .confirmed: break
         case .client where side != nil: pending?.on.endSide()
         case .client:
             pending?.on.move(to: server)
-        case .redated(let handle, let size, let edited):
-            pending = result(handle, size: size, edited: edited)
+        case .redated(let handle, let size, let edited, let hash):
+            pending = result(handle, size: size, edited: edited, hash: hash)
             pending?.earlier = former?.earlier ?? []
-        case .merged(let handle, let size, let edited):
-            pending = result(handle, size: size, edited: edited)
+        case .merged(let handle, let size, let edited, let hash):
+            pending = result(handle, size: size, edited: edited, hash: hash)
             pending?.on.isMerged = true
             self.news = news
         case .server:
             if let side, former?.on.isOnlyAgainst(side) != true, case .save(_, let size)? = former?.kind {
-                pending = result(side.edit, size: size, edited: former?.edited)
+                pending = result(side.edit, size: size, edited: former?.edited, hash: nil)
                 if let base = former?.base { pending?.on.move(to: base, contested: side.contested) }
                 self.news = news
             } else {

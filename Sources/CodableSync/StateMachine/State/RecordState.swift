@@ -48,6 +48,12 @@ package struct RecordState: Equatable, Sendable {
         set { change { $0.isDeletionSent = newValue } }
     }
 
+    /// Creations that may still reach the server.
+    package var creations: SentCreations {
+        get { more?.value.creations ?? SentCreations() }
+        set { change { $0.creations = newValue } }
+    }
+
     private mutating func change(_ body: (inout Parts) -> Void) {
         var parts = more?.value ?? Parts()
         body(&parts)
@@ -118,7 +124,9 @@ package struct RecordState: Equatable, Sendable {
     }
 
     /// Whether there is nothing left to store.
-    package var isEmpty: Bool { lastKnown == nil && pending == nil && !server.isDeletion && !mustLookUp }
+    package var isEmpty: Bool {
+        lastKnown == nil && pending == nil && !server.isDeletion && !mustLookUp && !creations.isDeleted
+    }
 }
 
 extension RecordState {
@@ -129,5 +137,6 @@ extension RecordState {
         var pending: LocalChange?
         var sent: [SentVersion] = []
         var isDeletionSent = false
+        var creations = SentCreations()
     }
 }

@@ -1,0 +1,94 @@
+import struct Foundation.Date
+
+/// A creation that was sent: a save without a change tag, which the server refuses only while it has the record.
+package struct SentCreation: Equatable, Sendable {
+    /// The contents, which need not be stored any more.
+    package var handle: ContentHandle
+    /// The hash of the contents; see ``KnownVersion/hash``.
+    package var hash: UInt64
+    /// When the user made the edit, which the record carries.
+    package var edited: Date
+    /// Whether more than one request carried it, so that an answer to one says nothing about the others.
+    package var isRepeated: Bool
+
+    package init(handle: ContentHandle, hash: UInt64, edited: Date, isRepeated: Bool = false) {
+        self.handle = handle
+        self.hash = hash
+        self.edited = edited
+        self.isRepeated = isRepeated
+    }
+}
+
+/// The creations of a record whose requests may still reach the server.
+///
+/// A request that was given up may be on its way for long: the network delivers it when it can. If the record was
+/// deleted in the meantime, the server makes it anew, and the deletion would be undone. Such a record is recognised by
+/// its contents and the date of its edit, and is deleted again; nobody who uploads it again gives it the same date.
+package struct SentCreations: Equatable, Sendable {
+    package var sent: [SentCreation] = []
+    /// Whether the record was deleted since, by this device or another one.
+    package var isDeleted = false
+    /// The server's date of the last version before another device's deletion; a late creation is later.
+    package var lastModified: Date?
+
+    /// How many creations of one record are kept.
+    private static var maximum: Int { 8 }
+    /// How many records have such creations; the oldest are forgotten.
+    static var maximumRecords: Int { 1000 }
+
+    package init() {}
+
+    var isEmpty: Bool { self == SentCreations() }
+
+    /// Notes a creation that the next request carries.
+    mutating func note(_ creation: SentCreation) {
+        if let index = sent.firstIndex(where: { $0.handle == creation.handle }) {
+            sent[index].isRepeated = true
+        } else {
+            if sent.count >= Self.maximum { sent.removeFirst() }
+            sent.append(creation)
+        }
+    }
+
+    /// Notes that the server has the record.
+    ///
+    /// - Parameter handle: What it has saved; `nil` if it is not known.
+    mutating func noteThere(_ handle: ContentHandle? = nil) {
+        if isEmpty { return }
+        sent.removeAll { $0.handle == handle && !$0.isRepeated }
+        isDeleted = false
+        lastModified = nil
+    }
+
+    /// Notes that the record was deleted.
+    ///
+    /// - Parameter last: The last version, if another device has deleted it.
+    mutating func noteDeleted(_ last: KnownVersion? = nil) {
+        isDeleted = !sent.isEmpty
+        lastModified = isDeleted ? last?.modified : nil
+    }
+
+    /// Whether a version that the server has again is one of these creations.
+    ///
+    /// - Parameters:
+    ///   - version: The version.
+    ///   - edited: The date of the edit that it carries.
+    /// - Returns: Whether it is one.
+    func include(_ version: KnownVersion, edited: Date?) -> Bool {
+        guard isDeleted else { return false }
+        if let lastModified {
+            guard let modified = version.modified, modified > lastModified else { return false }
+        }
+        return sent.contains { $0.hash == version.hash && $0.edited == edited }
+    }
+}
+
+extension RecordState {
+    /// Notes that the next request creates the record.
+    mutating func noteCreation(_ handle: ContentHandle) {
+        guard known == nil, lost == nil, let pending, pending.handle == handle, pending.base == nil,
+            let hash = pending.hash, let edited = pending.edited
+        else { return }
+        creations.note(SentCreation(handle: handle, hash: hash, edited: edited))
+    }
+}
