@@ -175,7 +175,26 @@ final class LateCreationScenarios: EngineScenario {
         pass()
         try await phone.engine.upload(Note("a", "again"))
         late.release()
+        // The save meets the record.
+        try await phone.engine.sendChanges()
         try await assertModels([Note("a", "again")], phone, tablet)
+        assertNoConflict(phone)
+    }
+
+    /// The same if the device fetches the record first.
+    func testARecordThatThisDeviceUploadsAgainReplacesWhatItFetches() async throws {
+        let (phone, network) = makePhone()
+        let late = try await uploadLate(Note("a", "text"), phone, network)
+        try await phone.engine.delete(named: ["a"])
+        try await phone.engine.sync()
+        pass()
+        late.release()
+        try await phone.engine.upload(Note("a", "again"))
+        try await phone.engine.fetchChanges()
+        let models = try await phone.engine.allModels()
+        XCTAssertEqual(models, [Note("a", "again")])
+        try await assertModels([Note("a", "again")], phone)
+        assertNoConflict(phone)
     }
 
     /// The record was never deleted, whatever this device forgets about it.

@@ -25,10 +25,16 @@ extension SyncContext {
         state.keep(SyncNote(kind: kind, date: now.wall, recordName: name, message: message))
     }
 
-    /// Deletes a record again that a late creation of this device has made, and notes it.
-    mutating func deletesAgain(_ found: FetchedRecord) -> Bool {
-        guard state.deleteAgain(found) else { return false }
-        note(.discarded, found.name, "A creation reached the cloud after the deletion, which is repeated.")
+    /// Receives a record that a late creation of this device has made, and notes that it is deleted again.
+    mutating func receiveLateCreation(_ found: FetchedRecord) -> Bool {
+        guard state.receiveLateCreation(found) else { return false }
+        if state[found.key]?.pending?.isDeletion == true {
+            note(
+                .discarded,
+                found.name,
+                "A creation reached the cloud after the deletion, which is repeated."
+            )
+        }
         return true
     }
 

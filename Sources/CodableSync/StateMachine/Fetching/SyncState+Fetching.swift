@@ -47,20 +47,30 @@ extension SyncState {
         }
     }
 
-    /// Deletes a record again that came into being behind its deletion, because a creation of this device was late.
+    /// Receives a record that a late creation of this device has made behind its deletion.
+    ///
+    /// It is deleted again; an upload that the app has made since replaces it.
     ///
     /// - Parameter found: What the cloud has now.
-    /// - Returns: Whether it is such a creation.
-    package mutating func deleteAgain(_ found: FetchedRecord) -> Bool {
+    /// - Returns: Whether it is such a record; nothing has changed otherwise.
+    package mutating func receiveLateCreation(_ found: FetchedRecord) -> Bool {
         let version = judged(found.version, of: found.recordType)
-        guard let record = records[found.key], record.known == nil, record.lost == nil, record.pending == nil,
-            !version.isTooNew, record.creations.include(version, edited: found.edited)
+        guard let record = records[found.key], record.known == nil, record.lost == nil, !version.isTooNew,
+            record.pending.map({ !$0.isDeletion && $0.on == EditBase(nil) }) ?? true,
+            record.creations.include(version, edited: found.edited)
         else { return false }
         promise()
+        let listing = zone(found.key.zone).listing
         change(found.key, of: found.recordType) { record in
             record.mustLookUp = false
             record.creations.noteThere()
-            record.pending = LocalChange(kind: .delete, edited: found.edited, base: nil)
+            guard record.pending != nil else {
+                record.pending = LocalChange(kind: .delete, edited: found.edited, base: nil)
+                return
+            }
+            record.listing = listing
+            record.server = .known(version)
+            record.pending?.on.move(to: version.handle)
         }
         return true
     }

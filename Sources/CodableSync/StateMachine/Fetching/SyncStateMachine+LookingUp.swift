@@ -111,7 +111,7 @@ extension SyncStateMachine {
     }
 
     private mutating func receive(found: FetchedRecord) {
-        if context.deletesAgain(found) { return }
+        if context.receiveLateCreation(found) { return }
         let (key, version) = (found.key, found.version)
         let record = state[key]
         if record?.known?.changeTag == version.changeTag {

@@ -37,7 +37,7 @@ extension SyncStateMachine {
 
     /// Receives a version that is new to this device.
     private mutating func receive(new record: FetchedRecord) {
-        if context.deletesAgain(record) { return }
+        if context.receiveLateCreation(record) { return }
         // It may be this device's own save whose response was lost; the reconciler finds out.
         if state[record.key]?.sent.isEmpty != false { context.counts.countForeignChange() }
         // A pending deletion discards another device's edit, unless that parks it.

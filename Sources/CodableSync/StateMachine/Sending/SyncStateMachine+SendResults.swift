@@ -61,6 +61,8 @@ extension SyncStateMachine {
     /// Receives a conflict, which the server reports with or without its version of the record.
     private mutating func receiveConflict(of key: RecordKey, with server: KnownVersion?) {
         guard let server else { return lookUp(key) }
+        // A look-up tells whether it is a late creation of this device.
+        if state[key]?.creations.isDeleted == true { return lookUpDurably(key) }
         let sent = sending.inFlight[key]?.known
         if let sent, sent.changeTag == server.changeTag {
             return deferred.refuseWithoutReason(key, &context)

@@ -42,12 +42,18 @@ package struct SentCreations: Equatable, Sendable {
 
     /// Notes a creation that the next request carries.
     mutating func note(_ creation: SentCreation) {
-        if let index = sent.firstIndex(where: { $0.handle == creation.handle }) {
-            sent[index].isRepeated = true
-        } else {
-            if sent.count >= Self.maximum { sent.removeFirst() }
-            sent.append(creation)
-        }
+        if sent.count >= Self.maximum { sent.removeFirst() }
+        sent.append(creation)
+    }
+
+    /// Notes that the next request carries these contents again, be it as an edit of a version.
+    ///
+    /// - Parameter handle: The contents.
+    /// - Returns: Whether they were sent as a creation before.
+    mutating func noteRepeated(_ handle: ContentHandle) -> Bool {
+        guard let index = sent.firstIndex(where: { $0.handle == handle }) else { return false }
+        sent[index].isRepeated = true
+        return true
     }
 
     /// Notes that the server has the record.
@@ -84,8 +90,9 @@ package struct SentCreations: Equatable, Sendable {
 }
 
 extension RecordState {
-    /// Notes that the next request creates the record.
+    /// Notes what the next request saves, if that is a creation or was one before.
     mutating func noteCreation(_ handle: ContentHandle) {
+        if !creations.isEmpty, creations.noteRepeated(handle) { return }
         guard known == nil, lost == nil, let pending, pending.handle == handle, pending.base == nil,
             let hash = pending.hash, let edited = pending.edited
         else { return }

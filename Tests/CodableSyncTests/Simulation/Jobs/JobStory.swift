@@ -10,6 +10,8 @@
         var deletes = false
         /// Whether requests and answers may fail or get lost.
         var faults = true
+        /// Whether requests that engines have given up may arrive later.
+        var delays = false
         /// Whether pages and look-ups sometimes fail to read single records.
         var hidesRecords = true
         var crashes = true
@@ -61,6 +63,8 @@
         /// Stamps that must be on the server at the end, by record name.
         var expected: [String: Set<String>] = [:]
         var deleted: Set<String> = []
+        /// Records that the only writer has deleted last, in a call that has returned.
+        var gone: Set<String> = []
         /// Stamps of calls that have returned, by record name; the outcome of other calls is unknown.
         var acknowledged: [String: Set<String>] = [:]
         /// Stamps that edits removed and that must not be on the server at the end, by record name.
@@ -139,6 +143,7 @@
             switch chance(100) {
             case 0..<22: if app.writes { write(app) }
             case 22..<25: if options.deletes, app.writes { app.delete() }
+            case 25..<30 where options.delays && options.deletes: if app.writes { app.delete() }
             case 25..<30: chance(2) == 0 ? app.compare() : app.read()
             case 30..<42: app.sync()
             case 42..<64: app.deliver()
@@ -225,7 +230,10 @@
             say("faults end")
             for app in apps { app.mend() }
             simulation.drain()
+            if options.delays, options.deletes { for app in apps where app.writes { app.deleteAll() } }
             for round in 0..<40 {
+                // Requests that were given up come last, behind all that was sent since.
+                if round == 1 { for app in apps { while app.deliverLate() {} } }
                 var work = endNewerVersions()
                 for app in apps {
                     clock.advance(by: .seconds(3600))
@@ -274,6 +282,10 @@
                         fail("\(name): draft \(draft) on the server, expected \(drafts)")
                     }
                 }
+            }
+            if options.writers == 1, !options.losesZone {
+                let back = server.filter { gone.contains($0.key) }
+                if !back.isEmpty { fail("were deleted but are on the server: \(back)") }
             }
             for app in apps {
                 app.check(server)

@@ -154,6 +154,30 @@
             }
         }
 
+        /// No field is reverted by requests that arrive long after they were given up.
+        func testNoFieldIsRevertedByALateRequest() throws {
+            try tell(StampFields.self) {
+                $0.delays = true
+                $0.losesZone = false
+            }
+        }
+
+        /// The same while zones are lost.
+        func testNoElementOfAListIsLostByALateRequest() throws {
+            try tell(StampLists.self) { $0.delays = true }
+        }
+
+        /// What the only writer has deleted stays deleted, whatever arrives behind it.
+        func testNoLateRequestUndoesADeletion() throws {
+            // Three of these stories have such a request.
+            try tell(StampSet.self, 12) { options, _ in
+                options.delays = true
+                options.deletes = true
+                options.writers = 1
+                options.losesZone = false
+            }
+        }
+
         /// With a single writer, no conflict occurs.
         func testASingleWriterHasNoConflicts() throws {
             try tell {

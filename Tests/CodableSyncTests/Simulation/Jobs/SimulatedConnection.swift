@@ -9,6 +9,8 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
     enum Fate {
         case arrives
         case fails(CloudError)
+        /// The engine gives up a request, which stays on its way; an answer is lost.
+        case isLate(CloudError)
     }
 
     private typealias Place = (operation: FakeOperation, resume: CheckedContinuation<Fate, Never>)
@@ -25,12 +27,16 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
     private(set) var unansweredSaves: [(before: [String: Record], after: [String: Record])] = []
     /// The same for the last save whose answer the engine got.
     private var lastSave: (before: [String: Record], after: [String: Record])?
+    /// Requests that the engine has given up.
+    private var late: [FakeHold] = []
+    private let fake: FakeDatabase
     /// Returns the cloud's records by name.
     private let records: () -> [String: Record]
 
-    init(_ base: any CloudDatabase, records: @escaping () -> [String: Record]) {
+    init(_ fake: FakeDatabase, records: @escaping () -> [String: Record]) {
+        self.fake = fake
         self.records = records
-        super.init(base)
+        super.init(fake)
     }
 
     /// The number of requests that have arrived and are not processed yet.
@@ -45,6 +51,9 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         lastSave = nil
     }
 
+    /// The kind of a held request, or of the request that a held answer is to.
+    func operation(_ index: Int) -> FakeOperation { onTheWay[index].operation }
+
     /// Releases a held request or answer.
     func release(_ index: Int, _ fate: Fate) -> FakeOperation {
         let place = onTheWay.remove(at: index)
@@ -58,10 +67,27 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         while !onTheWay.isEmpty { _ = release(0, .arrives) }
     }
 
-    private func travel(_ operation: FakeOperation) async throws {
+    /// The number of requests that the engine has given up, and that may still arrive.
+    var lateCount: Int { late.count }
+
+    /// Lets the cloud perform a request that the engine has given up.
+    func deliverLate(_ index: Int) {
+        let before = records()
+        late.remove(at: index).release()
+        unansweredSaves.append((before, records()))
+    }
+
+    private func travel(_ operation: FakeOperation, isRequest: Bool) async throws {
         guard isHolding else { return }
         let fate = await withCheckedContinuation { onTheWay.append((operation, $0)) }
-        if case .fails(let error) = fate { throw error }
+        switch fate {
+        case .arrives: return
+        case .isLate(let error) where isRequest && operation == .modifyRecords:
+            let hold = FakeHold()
+            late.append(hold)
+            fake.on(operation, .deliverLate(hold, throwing: error))
+        case .fails(let error), .isLate(let error): throw error
+        }
     }
 
     override func perform<Answer: Sendable>(
@@ -70,7 +96,7 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
     ) async throws -> Answer {
         if isOff { throw CloudError(.networkUnavailable) }
         let account = base.accountGeneration
-        try await travel(operation)
+        try await travel(operation, isRequest: true)
         // A request must not run as a user who signed in after it was sent.
         if base.accountGeneration != account { throw CloudError(.networkFailure) }
         let (answer, before): (Answer, [String: Record])
@@ -83,7 +109,7 @@ final class SimulatedConnection: ForwardingDatabase, @unchecked Sendable {
         let after = records()
         var isReceived = false
         defer { if operation == .modifyRecords, !isReceived { unansweredSaves.append((before, after)) } }
-        try await travel(operation)
+        try await travel(operation, isRequest: false)
         // An engine that has given up, or has lost power, does not receive the answer.
         isReceived = !Task.isCancelled && !isOff
         if operation == .modifyRecords, isReceived { lastSave = (before, after) }

@@ -59,8 +59,17 @@
                 app.story.deleted.insert(name)
                 app.mirror[name] = nil
                 app.remembered[name] = nil
+                let life = app.life
                 try await engine.delete(named: [name])
+                if life == app.life { app.story.gone.insert(name) }
             }
+        }
+
+        /// Deletes all records, so that nothing may be left of them.
+        func deleteAll() {
+            let names = story.names
+            story.deleted.formUnion(names)
+            if case .success? = toEnd({ try await $0.delete(named: names) }) { story.gone.formUnion(names) }
         }
 
         /// Makes the disk reject one of the next four writes.
@@ -84,6 +93,8 @@
             of name: String,
             _ body: () async throws -> Value
         ) async throws -> Value {
+            story.gone.remove(name)
+            defer { story.gone.remove(name) }
             do {
                 return try await body()
             } catch let error as SyncError where error.code == .storageFull {

@@ -5,6 +5,7 @@
     extension StoryApp {
         /// Delivers a held request or answer, or loses it.
         func deliver() {
+            if story.options.delays, story.chance(40) == 0, deliverLate() { return }
             let connections = ([connection] + formerConnections).filter { $0.waitingCount > 0 }
             guard !connections.isEmpty else { return }
             let chosen = connections[story.chance(connections.count)]
@@ -12,8 +13,22 @@
             let errors: [CloudError.Code] = [.networkFailure, .serverResponseLost, .zoneBusy, .internalError]
             let isLost = story.options.faults && story.chance(8) == 0
             let error = CloudError(errors[story.chance(errors.count)])
-            let operation = chosen.release(place, isLost ? .fails(error) : .arrives)
-            say("\(operation) \(isLost ? "fails" : "arrives")")
+            let isLate =
+                story.options.delays && chosen.operation(place) == .modifyRecords && story.chance(3) == 0
+            let fate: SimulatedConnection.Fate =
+                isLate ? .isLate(error) : isLost ? .fails(error) : .arrives
+            let operation = chosen.release(place, fate)
+            say("\(operation) \(isLate ? "is late" : isLost ? "fails" : "arrives")")
+        }
+
+        /// Delivers a request that an engine has given up, if there is one.
+        func deliverLate() -> Bool {
+            guard let chosen = ([connection] + formerConnections).first(where: { $0.lateCount > 0 }) else {
+                return false
+            }
+            say("a late request arrives")
+            chosen.deliverLate(story.chance(chosen.lateCount))
+            return true
         }
 
         func hideRecords() {

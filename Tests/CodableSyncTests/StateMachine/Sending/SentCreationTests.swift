@@ -35,6 +35,18 @@ final class SentCreationTests: XCTestCase {
         XCTAssertEqual(confirmed(sent: 2)["A"]?.creations.sent.map(\.isRepeated), [true])
     }
 
+    /// A creation that becomes an edit of what the cloud has: the answer to the edit says nothing about the creation.
+    func testAnEditWithTheContentsOfACreationRepeatsIt() {
+        var state = SyncState()
+        state.apply(.queued(name: "A", creation(1)))
+        state.apply(.sendBegan([SendItem(name: "A", handle: 1)]))
+        state.apply(.fetched(name: "A", version(8, hash: 8, modified: date)))
+        state.apply(.resolved(name: "A", client: 1, server: 8, .client))
+        state.apply(.sendBegan([SendItem(name: "A", handle: 1)]))
+        state.apply(.saved(name: "A", sent: 1, version(9, hash: 1, modified: date)))
+        XCTAssertEqual(state["A"]?.creations.sent.map(\.isRepeated), [true])
+    }
+
     func testARecordWhoseVersionWasForgottenIsNotDeleted() {
         var state = confirmed(sent: 2)
         // As after damage of the version's row or contents.
@@ -42,17 +54,17 @@ final class SentCreationTests: XCTestCase {
             record.forgetKnownVersion()
             record.mustLookUp = true
         }
-        XCTAssertFalse(state.deleteAgain(found(version(10, hash: 1, modified: date + 1))))
+        XCTAssertFalse(state.receiveLateCreation(found(version(10, hash: 1, modified: date + 1))))
     }
 
     func testAVersionFromBeforeAnotherDevicesDeletionIsNotLate() {
         var state = confirmed(sent: 2)
         state.apply(.fetchedDeletion(name: "A"))
         // A feed that lags behind its own deletions.
-        XCTAssertFalse(state.deleteAgain(found(version(9, hash: 1, modified: date))))
-        XCTAssertFalse(state.deleteAgain(found(version(9, hash: 1))))
-        XCTAssertFalse(state.deleteAgain(found(version(10, hash: 2, modified: date + 1))))
-        XCTAssertTrue(state.deleteAgain(found(version(10, hash: 1, modified: date + 1))))
+        XCTAssertFalse(state.receiveLateCreation(found(version(9, hash: 1, modified: date))))
+        XCTAssertFalse(state.receiveLateCreation(found(version(9, hash: 1))))
+        XCTAssertFalse(state.receiveLateCreation(found(version(10, hash: 2, modified: date + 1))))
+        XCTAssertTrue(state.receiveLateCreation(found(version(10, hash: 1, modified: date + 1))))
         XCTAssertEqual(state["A"]?.pending?.isDeletion, true)
         XCTAssertEqual(state["A"]?.checkInvariants(), [])
     }
@@ -63,7 +75,7 @@ final class SentCreationTests: XCTestCase {
         for handle in 10..<12 as Range<UInt64> {
             state.apply(.sendBegan([SendItem(name: "A", handle: nil)]))
             state.apply(.deletionConfirmed(name: "A"))
-            XCTAssertTrue(state.deleteAgain(found(version(handle, hash: 1, modified: date))))
+            XCTAssertTrue(state.receiveLateCreation(found(version(handle, hash: 1, modified: date))))
         }
     }
 
