@@ -11,12 +11,13 @@ final class WebExchange: Sendable {
 
     private struct State {
         var task: URLSessionTask?
+        /// Where the response is read until the task is complete, if that can be suspended.
+        var reading: DispatchQueue?
         var continuation: CheckedContinuation<Answer, Never>?
         var deadline: Task<Void, Never>?
         var response: WebTransportResponse?
         /// The answer if it came before somebody waited for it.
         var early: Answer?
-        var hasBegun = false
         var isEnded = false
         var isCancelled = false
     }
@@ -33,28 +34,42 @@ final class WebExchange: Sendable {
         self.clock = clock
     }
 
-    /// Sends the request.
+    /// Waits for the answer, at most until a deadline.
     ///
-    /// The time that a `URLSession` allows for a whole request is ignored on Linux, so the deadline is kept here.
-    func begin(
-        _ task: URLSessionTask,
-        within timeout: Duration,
-        _ continuation: CheckedContinuation<Answer, Never>
-    ) {
+    /// The time that a `URLSession` allows for a whole request is ignored on Linux, so the deadline is kept here. It
+    /// counts from now on, since the request may have to wait for the `URLSession`.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait.
+    ///   - continuation: Who waits.
+    func begin(within timeout: Duration, _ continuation: CheckedContinuation<Answer, Never>) {
         let early = state.withLock { state -> Answer? in
             if state.isEnded { return state.early }
-            state.hasBegun = true
-            state.task = task
             state.continuation = continuation
             state.deadline = deadline(after: timeout)
             return nil
         }
-        if let early { return continuation.resume(returning: early) }
-        task.resume()
+        if let early { continuation.resume(returning: early) }
     }
 
-    /// Whether the task was started, so that its `URLSession` tells its end.
-    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+    /// Sends the request.
+    ///
+    /// - Parameters:
+    ///   - task: The task, whose end the `URLSession` tells if it was sent.
+    ///   - reading: The queue on which the response is read, if it may be suspended.
+    /// - Returns: Whether it was sent; it is not if the exchange has ended already.
+    func send(_ task: URLSessionTask, readOn reading: DispatchQueue?) -> Bool {
+        let isWanted = state.withLock { state -> Bool in
+            guard !state.isEnded else { return false }
+            (state.task, state.reading) = (task, reading)
+            return true
+        }
+        if isWanted { task.resume() }
+        return isWanted
+    }
+
+    /// Whether there is an answer.
+    var isEnded: Bool { state.withLock { $0.isEnded } }
 
     private func deadline(after timeout: Duration) -> Task<Void, Never> {
         let end = clock.now.monotonic + timeout
@@ -122,6 +137,10 @@ final class WebExchange: Sendable {
     ///   - error: Why it failed, if it did.
     ///   - sentBytes: How much of the request's body was sent.
     func complete(_ error: (any Error)?, sentBytes: Int64) {
+        state.withLock { state in
+            if state.isCancelled { state.reading?.resume() }
+            state.reading = nil
+        }
         if let error { return end(.failure(CloudError(ofNetwork: error, hasLeft: sentBytes > 0))) }
         let response = state.withLock { $0.response }
         guard let response else { return fail("There was no response.") }
@@ -158,13 +177,15 @@ final class WebExchange: Sendable {
             state.isEnded = true
             if state.continuation == nil { state.early = answer }
             state.isCancelled = cancels
+            // On Linux, to cancel a task waits for the queue that reads, which may never be done. So that one pauses
+            // until the task is complete.
+            if cancels { state.reading?.suspend() }
             defer { (state.task, state.continuation, state.deadline, state.response) = (nil, nil, nil, nil) }
             return state
         }
         guard let ended else { return }
         ended.deadline?.cancel()
         ended.continuation?.resume(returning: answer)
-        // On Linux, this waits for the queue that reads, which may be busy with a response without an end.
         if cancels, let task = ended.task { DispatchQueue.global().async { task.cancel() } }
     }
 }
