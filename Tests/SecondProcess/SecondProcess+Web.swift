@@ -32,6 +32,7 @@ extension SecondProcess {
             switch words.first {
             case "save": say(await client.run(words[1]) { try await client.save(words[1]) })
             case "find": say(await client.run(words[1]) { try await client.find(words[1]) })
+            case "reach": say(await client.run(words[1]) { await client.reach(words[1]) })
             case "saveAll":
                 for number in 1... {
                     let name = "\(words[1])-\(number)"
@@ -118,6 +119,17 @@ private struct WebClient {
         )
         SecondProcess.printAll(result)
         _ = try result.saveResults[recordID]?.get()
+    }
+
+    /// Finds a record, however often it takes to ask.
+    func reach(_ name: String) async {
+        while true {
+            do {
+                return try await find(name)
+            } catch {
+                SecondProcess.printAll(error)
+            }
+        }
     }
 
     func find(_ name: String) async throws {

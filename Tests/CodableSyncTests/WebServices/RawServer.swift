@@ -37,6 +37,9 @@ final class RawServer: Sendable {
         var chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 12)
         /// The microseconds after each; by default 8 MB come in a second, which is no flood.
         var pause: UInt32 = 500
+
+        /// As many as the client can read.
+        static let flood = Endless(chunk: [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16), pause: 0)
     }
 
     private struct State {
@@ -163,7 +166,9 @@ final class RawServer: Sendable {
                 return
             case .endless(let text, let endless):
                 guard write(Array(text.utf8) + endless.first, to: connection) else { return }
-                while write(endless.chunk, to: connection) { usleep(endless.pause) }
+                while write(endless.chunk, to: connection) {
+                    if endless.pause > 0 { usleep(endless.pause) }
+                }
                 whenClosed()
                 return
             }

@@ -64,4 +64,34 @@ extension URLSessionTransportTests {
             }
         }
     }
+
+    /// Foundation on Linux reads all responses on one queue, and tells nothing of a redirect before its end.
+    func testAResponseWithoutAnEndHoldsUpNoDeadlineAndNoLaterRequest() async throws {
+        let clock = ManualClock()
+        let arrived = XCTestExpectation(description: "the first request")
+        let answers = Locked(false)
+        let server = try RawServer { _, number in
+            if answers.withLock({ $0 }) { return .answer(RawServer.json("{}")) }
+            if number > 1 { return .hold("") }
+            arrived.fulfill()
+            return .endless("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n\r\n", .flood)
+        }
+        defer { server.close() }
+        let (transport, other) = (URLSessionTransport(clock: clock), URLSessionTransport(clock: clock))
+        let request = request(to: server)
+        async let endless = Self.error(of: request, by: transport)
+        await fulfillment(of: [arrived], timeout: 30)
+        async let second = Self.error(of: request, by: transport)
+        async let third = Self.error(of: request, by: other)
+        await clock.wait { $0.count == 3 }
+        clock.advance(by: .seconds(31))
+        for error in await [endless, second, third] {
+            XCTAssertEqual(error?.message, "There was no response within 30 seconds.")
+        }
+        answers.withLock { $0 = true }
+        for transport in [transport, other] {
+            let response = try await transport.response(to: request)
+            XCTAssertEqual(response.status, 200)
+        }
+    }
 }

@@ -123,9 +123,11 @@ enum WebProxy {
 
 /// A session of `URLSession`, and what it has to answer.
 private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    // `@unchecked Sendable` holds because all state is in `Locked` values, but for the session, which is set once.
+    // `@unchecked Sendable` holds because `exchanges` is locked, and `opened` is used on the queue `calls` only.
     private let exchanges = Locked<[Int: WebExchange]>([:])
-    private let session = Locked<URLSession?>(nil)
+    private var opened: (session: URLSession, reading: DispatchQueue?)?
+    /// Where the session is called: on Linux, most calls wait until it has read what there is to read.
+    private let calls = DispatchQueue(label: "CodableSync.URLSessionTransport")
     private let clock: any SyncClock
     private let usesProxies: Bool
 
@@ -134,32 +136,31 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
         self.usesProxies = usesProxies
     }
 
-    private func open() -> URLSession {
-        session.withLock { session in
-            if let session { return session }
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.httpCookieStorage = nil
-            configuration.httpCookieAcceptPolicy = .never
-            configuration.httpShouldSetCookies = false
-            configuration.urlCache = nil
-            configuration.urlCredentialStorage = nil
-            configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-            #if canImport(Darwin)
-                configuration.waitsForConnectivity = false
-                if !usesProxies { configuration.connectionProxyDictionary = [:] }
-            #endif
-            let opened = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
-            session = opened
-            return opened
-        }
+    private func open() -> (session: URLSession, reading: DispatchQueue?) {
+        if let opened { return opened }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        #if canImport(Darwin)
+            configuration.waitsForConnectivity = false
+            if !usesProxies { configuration.connectionProxyDictionary = [:] }
+        #endif
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        let new = (session, session.readingQueue)
+        opened = new
+        return new
     }
 
     /// Ends the session, which would otherwise keep its delegate for ever.
     ///
     /// Nobody waits for a response any more, but the session may wait for a decision: on Linux, to cancel the task then
-    /// ends the process.
+    /// ends the process. So does a task that is made behind this call.
     func close() {
-        session.withLock { $0 }?.finishTasksAndInvalidate()
+        calls.async { [self] in opened?.session.finishTasksAndInvalidate() }
     }
 
     func response(to request: WebTransportRequest) async throws(CloudError) -> WebTransportResponse {
@@ -171,19 +172,28 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
         outgoing.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         if request.method != "GET" { outgoing.httpBody = request.body }
         let exchange = WebExchange(limit: request.maximumResponseSize, clock: clock)
-        let task = open().dataTask(with: outgoing)
-        exchanges.withLock { $0[task.taskIdentifier] = exchange }
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { exchange.begin(task, within: request.timeout, $0) }
+            await withCheckedContinuation { continuation in
+                exchange.begin(within: request.timeout, continuation)
+                calls.async { [self, outgoing] in send(outgoing, for: exchange) }
+            }
         } onCancel: {
             exchange.fail("The request was cancelled.")
         }
-        // One that has begun is known until the session has told its end.
-        if !exchange.hasBegun {
+        return try result.get()
+    }
+
+    /// Sends a request, unless its exchange has ended meanwhile.
+    private func send(_ request: URLRequest, for exchange: WebExchange) {
+        guard !exchange.isEnded else { return }
+        let (session, reading) = open()
+        let task = session.dataTask(with: request)
+        // One that was sent is known until the session has told its end.
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+        if !exchange.send(task, readOn: reading) {
             exchanges.withLock { $0[task.taskIdentifier] = nil }
             task.cancel()
         }
-        return try result.get()
     }
 
     private func exchange(of task: URLSessionTask) -> WebExchange? {
@@ -246,13 +256,28 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         completionHandler(nil)
-        // On Linux, this is called on the queue that ending the task waits for.
-        let exchange = exchange(of: task)
-        DispatchQueue.global().async { exchange?.fail("The connection was closed before the response.") }
+        exchange(of: task)?.fail("The connection was closed before the response.")
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?
             .complete(error, sentBytes: task.countOfBytesSent)
+    }
+}
+
+extension URLSession {
+    /// The queue on which the session reads all its responses; `nil` on other systems than Linux.
+    ///
+    /// NB: It isn't public, so it is looked up by its name. Where Foundation has none of that name, a response without an
+    /// end can keep all sessions of the process from the end of their tasks and from new ones.
+    fileprivate var readingQueue: DispatchQueue? {
+        #if canImport(FoundationNetworking)
+            func member(_ name: String, of value: Any) -> Any? {
+                Mirror(reflecting: value).children.first { $0.label == name }?.value
+            }
+            return member("multiHandle", of: self).flatMap { member("queue", of: $0) } as? DispatchQueue
+        #else
+            return nil
+        #endif
     }
 }

@@ -11,12 +11,16 @@ final class WebExchange: Sendable {
 
     private struct State {
         var task: URLSessionTask?
+        /// Where the response is read until the task is complete, if that can be suspended.
+        var reading: DispatchQueue?
+        /// What suspends it if the task is not complete soon after its end.
+        var pause: Task<Void, Never>?
+        var isPaused = false
         var continuation: CheckedContinuation<Answer, Never>?
         var deadline: Task<Void, Never>?
         var response: WebTransportResponse?
         /// The answer if it came before somebody waited for it.
         var early: Answer?
-        var hasBegun = false
         var isEnded = false
         var isCancelled = false
     }
@@ -33,28 +37,57 @@ final class WebExchange: Sendable {
         self.clock = clock
     }
 
-    /// Sends the request.
+    /// Waits for the answer, at most until a deadline.
     ///
-    /// The time that a `URLSession` allows for a whole request is ignored on Linux, so the deadline is kept here.
-    func begin(
-        _ task: URLSessionTask,
-        within timeout: Duration,
-        _ continuation: CheckedContinuation<Answer, Never>
-    ) {
+    /// The time that a `URLSession` allows for a whole request is ignored on Linux, so the deadline is kept here. It
+    /// counts from now on, since the request may have to wait for the `URLSession`.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait.
+    ///   - continuation: Who waits.
+    func begin(within timeout: Duration, _ continuation: CheckedContinuation<Answer, Never>) {
         let early = state.withLock { state -> Answer? in
             if state.isEnded { return state.early }
-            state.hasBegun = true
-            state.task = task
             state.continuation = continuation
             state.deadline = deadline(after: timeout)
             return nil
         }
-        if let early { return continuation.resume(returning: early) }
-        task.resume()
+        if let early { continuation.resume(returning: early) }
     }
 
-    /// Whether the task was started, so that its `URLSession` tells its end.
-    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+    /// Sends the request.
+    ///
+    /// - Parameters:
+    ///   - task: The task, whose end the `URLSession` tells if it was sent.
+    ///   - reading: The queue on which the response is read, if it may be suspended.
+    /// - Returns: Whether it was sent; it is not if the exchange has ended already.
+    func send(_ task: URLSessionTask, readOn reading: DispatchQueue?) -> Bool {
+        let isWanted = state.withLock { state -> Bool in
+            guard !state.isEnded else { return false }
+            (state.task, state.reading) = (task, reading)
+            return true
+        }
+        if isWanted { task.resume() }
+        return isWanted
+    }
+
+    /// Suspends the queue that reads if the task is not complete soon.
+    ///
+    /// On Linux, to cancel a task waits for that queue, which is never done while a response has always more to read.
+    private func pause() -> Task<Void, Never> {
+        let end = clock.now.monotonic + .milliseconds(250)
+        return Task { [clock, weak self] in
+            do { try await clock.sleep(until: end) } catch { return }
+            self?.state.withLock { state in
+                guard let reading = state.reading, !state.isPaused else { return }
+                reading.suspend()
+                state.isPaused = true
+            }
+        }
+    }
+
+    /// Whether there is an answer.
+    var isEnded: Bool { state.withLock { $0.isEnded } }
 
     private func deadline(after timeout: Duration) -> Task<Void, Never> {
         let end = clock.now.monotonic + timeout
@@ -122,6 +155,11 @@ final class WebExchange: Sendable {
     ///   - error: Why it failed, if it did.
     ///   - sentBytes: How much of the request's body was sent.
     func complete(_ error: (any Error)?, sentBytes: Int64) {
+        state.withLock { state in
+            state.pause?.cancel()
+            if state.isPaused { state.reading?.resume() }
+            (state.reading, state.pause, state.isPaused) = (nil, nil, false)
+        }
         if let error { return end(.failure(CloudError(ofNetwork: error, hasLeft: sentBytes > 0))) }
         let response = state.withLock { $0.response }
         guard let response else { return fail("There was no response.") }
@@ -158,13 +196,13 @@ final class WebExchange: Sendable {
             state.isEnded = true
             if state.continuation == nil { state.early = answer }
             state.isCancelled = cancels
+            if cancels, state.reading != nil { state.pause = pause() }
             defer { (state.task, state.continuation, state.deadline, state.response) = (nil, nil, nil, nil) }
             return state
         }
         guard let ended else { return }
         ended.deadline?.cancel()
         ended.continuation?.resume(returning: answer)
-        // On Linux, this waits for the queue that reads, which may be busy with a response without an end.
         if cancels, let task = ended.task { DispatchQueue.global().async { task.cancel() } }
     }
 }
