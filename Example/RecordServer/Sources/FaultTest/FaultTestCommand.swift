@@ -40,7 +40,7 @@ struct Run: AsyncParsableCommand {
             throw ValidationError("--network is namespaces, proxies or auto.")
         }
         let isNamespaced = network == "namespaces" || (network == "auto" && FaultRun.canUseNamespaces)
-        print("network: \(isNamespaced ? "a namespace for each host" : "a proxy for each client")")
+        say("network: \(isNamespaced ? "a namespace for each host" : "a proxy for each client")")
         var (failed, next) = (0, seed)
         let end = seed + UInt64(max(runs, 0))
         await withTaskGroup(of: Bool.self) { group in
@@ -58,9 +58,12 @@ struct Run: AsyncParsableCommand {
                 isFull -= 1
             }
         }
-        print("\(runs) runs, \(failed) with errors")
+        say("\(runs) runs, \(failed) with errors")
         if failed > 0 { throw ExitCode(1) }
     }
+
+    /// Prints a line at once, also into a file.
+    private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     /// Makes a run, and says how it has ended.
     private func run(_ seed: UInt64, in directory: URL, _ isNamespaced: Bool) async -> Bool {
@@ -72,19 +75,19 @@ struct Run: AsyncParsableCommand {
             let agreement = outcome.agreement.map {
                 "agreed after \($0.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
             }
-            print(
+            say(
                 "run \(seed): \(outcome.acknowledged) changes, \(outcome.faults) faults, \(agreement ?? "no agreement"), "
                     + "\(outcome.violations.count) errors"
             )
-            for violation in outcome.violations.prefix(20) { print("  \(violation)") }
+            for violation in outcome.violations.prefix(20) { say("  \(violation)") }
             if !outcome.violations.isEmpty {
-                print("  files: \(directory.path)")
+                say("  files: \(directory.path)")
             } else if !keep {
                 try FileManager.default.removeItem(at: directory)
             }
             return outcome.violations.isEmpty
         } catch {
-            print("run \(seed): \(error); files: \(directory.path)")
+            say("run \(seed): \(error); files: \(directory.path)")
             return false
         }
     }
