@@ -54,9 +54,6 @@ struct DatabaseRoutes: Sendable {
         _ operation: String,
         of user: String
     ) async throws -> Response {
-        let fault = await faults.take()
-        if case .answer(let answer) = fault { return answer.response() }
-        if fault == .lostRequest { return context.lose() }
         guard let scope = context.parameters.get("database").flatMap(DatabaseScope.init(rawValue:)) else {
             let reason = "a database is public, private or shared"
             return RecordService.Answer.refusal(status: 400, code: "BAD_REQUEST", reason: reason).response()
@@ -64,14 +61,28 @@ struct DatabaseRoutes: Sendable {
         guard let body = try await request.body(upTo: limits.bodyBytes) else {
             return RecordService.Answer.tooLarge(limits.bodyBytes).response()
         }
+        let zones = await faults.areAboutZones ? ZonesOfRequest.names(in: body) : []
+        let fault = await faults.take(for: user, zones: zones)
+        switch fault {
+        case .answer(let answer): return answer.response()
+        case .lostRequest: return context.lose()
+        case .lostAnswer, .cutAnswer, .slowAnswer, nil: break
+        }
+        let answer: RecordService.Answer
         do throws(CloudError) {
             let call = RecordService.Request(operation, body, user: user, scope: scope)
-            let answer = try await service.answer(to: call, at: Date())
-            return fault == .lostAnswer ? context.lose() : answer.response()
+            answer = try await service.answer(to: call, at: Date())
         } catch {
             // Nobody knows whether the request was carried out, and no answer says so.
             return context.lose()
         }
+        switch fault {
+        case .lostAnswer: return context.lose()
+        case .cutAnswer: return answer.cutResponse()
+        case .slowAnswer(let time): try await Task.sleep(for: time)
+        case .answer, .lostRequest, nil: break
+        }
+        return answer.response()
     }
 }
 

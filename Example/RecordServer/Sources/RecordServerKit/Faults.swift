@@ -1,88 +1,119 @@
 @_spi(Server) import CodableSync
 import Foundation
-import Hummingbird
 
-/// The faults with which the next requests to databases are answered, for rehearsals.
+/// The faults that are switched on, for rehearsals.
+///
+/// An actor, since requests take faults while the administrator switches them.
 actor Faults {
-    /// What happens to one request.
-    enum Fault: Equatable, Sendable {
+    /// What happens to a request.
+    enum Kind: Sendable {
         /// It is answered with this instead.
         case answer(RecordService.Answer)
         /// The connection is closed before the request is carried out.
         case lostRequest
         /// The connection is closed after the request was carried out.
         case lostAnswer
+        /// The connection is closed in the middle of the answer.
+        case cutAnswer
+        /// The answer comes so much later.
+        case slowAnswer(Duration)
     }
 
-    private static let maximumCount = 1000
-
-    private var planned: [Fault] = []
-
-    func take() -> Fault? { planned.isEmpty ? nil : planned.removeFirst() }
-
-    func plan(_ fault: Fault, count: Int) {
-        planned += Array(repeating: fault, count: min(max(count, 0), Self.maximumCount - planned.count))
-    }
-}
-
-/// `POST /admin/faults`, for the administrator only, and not from pages of other sites.
-struct AdminRoutes: Sendable {
-    private struct Plan: Decodable {
+    /// A fault that is switched on.
+    struct Fault: Sendable {
+        /// What the administrator calls it.
+        let name: String
+        let kind: Kind
+        /// The only user who meets it; `nil` for everybody.
+        var user: String?
+        /// The only zone whose requests meet it; `nil` for all requests to databases.
+        var zone: String?
+        /// How many requests meet it; `nil` until it is switched off.
         var count: Int?
-        var status: Int?
-        var code: String?
-        var retryAfter: Int?
-        /// Whether the answer has a body; proxies answer without one.
-        var json: Bool?
-        /// `request` or `answer`.
-        var lost: String?
     }
 
-    private static let maximumBody = 64 << 10
+    /// The most faults at a time.
+    static let maximumCount = 1000
 
-    let adminToken: SecretDigest
-    let faults: Faults
+    private var faults: [(id: Int, fault: Fault)] = []
+    private var lastID = 0
 
-    func add(to router: Router<ServerContext>) {
-        router.post("/admin/faults") { request, _ in
-            guard let token = request.headers[.adminToken], adminToken.matches(token) else {
-                return Response(status: .unauthorized)
-            }
-            guard request.isFromOwnPage else { return Response(status: .forbidden) }
-            guard let body = try await request.body(upTo: Self.maximumBody), let (fault, count) = read(body)
-            else {
-                return Response(status: .badRequest)
-            }
-            await faults.plan(fault, count: count)
-            return Response(status: .noContent)
-        }
+    /// The faults that are switched on, in order, with the numbers by which they are switched off.
+    var all: [(id: Int, fault: Fault)] { faults }
+
+    /// Whether requests must say which zones they are about.
+    var areAboutZones: Bool { faults.contains { $0.fault.zone != nil } }
+
+    /// Switches a fault on, behind those that are on already.
+    ///
+    /// - Parameter fault: The fault.
+    /// - Returns: Its number; `nil` if there are too many.
+    func switchOn(_ fault: Fault) -> Int? {
+        guard faults.count < Self.maximumCount else { return nil }
+        lastID += 1
+        faults.append((lastID, fault))
+        return lastID
     }
 
-    private func read(_ body: [UInt8]) -> (Faults.Fault, count: Int)? {
-        let plan: Plan
-        do { plan = try JSONDecoder().decode(Plan.self, from: Data(body)) } catch { return nil }
-        let count = plan.count ?? 1
-        switch plan.lost {
-        case "request": return (.lostRequest, count)
-        case "answer": return (.lostAnswer, count)
-        case nil: break
-        default: return nil
+    /// Switches a fault off, or all.
+    ///
+    /// - Parameter id: Its number; `nil` for all.
+    /// - Returns: Whether there was one.
+    func switchOff(_ id: Int?) -> Bool {
+        let count = faults.count
+        faults.removeAll { id == nil || $0.id == id }
+        return faults.count < count
+    }
+
+    /// Takes the first fault that a request meets.
+    ///
+    /// - Parameters:
+    ///   - user: Whose request it is.
+    ///   - zones: The names of the zones that it is about.
+    /// - Returns: What happens to it.
+    func take(for user: String, zones: Set<String>) -> Kind? {
+        let index = faults.firstIndex { _, fault in
+            (fault.user ?? user) == user && fault.zone.map(zones.contains) ?? true
         }
-        guard let status = plan.status, 400..<600 ~= status else { return nil }
-        let isTemporary = status == 429 || status == 503
-        var answer = RecordService.Answer.refusal(
-            status: status,
-            code: plan.code
-                ?? (status == 429 ? "THROTTLED" : isTemporary ? "TRY_AGAIN_LATER" : "INTERNAL_ERROR"),
-            reason: "planned fault",
-            retryAfter: plan.retryAfter ?? (isTemporary ? 1 : nil)
-        )
-        if plan.json == false { answer.body = [] }
-        return (.answer(answer), count)
+        guard let index else { return nil }
+        let kind = faults[index].fault.kind
+        if let count = faults[index].fault.count {
+            faults[index].fault.count = count - 1
+            if count <= 1 { faults.remove(at: index) }
+        }
+        return kind
     }
 }
 
-extension Request {
-    /// Whether the request is from no page of another site; other programs send no origin.
-    var isFromOwnPage: Bool { headers[.origin].map { $0 == origin } ?? true }
+/// The zones of a request's body, for faults in one zone.
+struct ZonesOfRequest: Decodable {
+    private struct Zone: Decodable {
+        var zoneName: String?
+    }
+
+    private struct Part: Decodable {
+        var zoneID: Zone?
+        var zone: Holder?
+        var zoneName: String?
+    }
+
+    private struct Holder: Decodable {
+        var zoneID: Zone?
+    }
+
+    private var zoneID: Zone?
+    private var zones: [Part]?
+    private var operations: [Part]?
+
+    /// The names of the zones that a request is about.
+    ///
+    /// - Parameter body: Its body; one that can't be read is about no zone, and is refused later.
+    /// - Returns: The names.
+    static func names(in body: [UInt8]) -> Set<String> {
+        let request: ZonesOfRequest
+        do { request = try JSONDecoder().decode(Self.self, from: Data(body)) } catch { return [] }
+        let parts = (request.zones ?? []) + (request.operations ?? [])
+        let names = parts.flatMap { [$0.zoneName, $0.zoneID?.zoneName, $0.zone?.zoneID?.zoneName] }
+        return Set((names + [request.zoneID?.zoneName]).compactMap { $0 })
+    }
 }

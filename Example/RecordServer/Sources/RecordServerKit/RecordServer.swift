@@ -101,7 +101,12 @@ public struct RecordServer: Sendable {
             tokens: tokens,
             adminToken: SecretDigest(adminToken)
         ).add(to: router)
-        AdminRoutes(adminToken: SecretDigest(adminToken), faults: faults).add(to: router)
+        AdminRoutes(
+            configuration: configuration.withoutTokens,
+            adminToken: SecretDigest(adminToken),
+            faults: faults,
+            storage: storage
+        ).add(to: router)
         return router
     }
 }

@@ -97,6 +97,21 @@ extension RecordService.Answer {
     }
 }
 
+extension RecordService.Answer {
+    private struct Cut: Error {}
+
+    /// The answer as HTTP, whose connection is closed in the middle of the body.
+    func cutResponse() -> Response {
+        var response = response()
+        let half = body.prefix(body.count / 2)
+        response.body = ResponseBody(contentLength: body.count) { writer in
+            try await writer.write(ByteBuffer(bytes: half))
+            throw Cut()
+        }
+        return response
+    }
+}
+
 extension Request {
     /// The server's address as the client knows it, whose host was checked.
     var origin: String { "http://\(head.authority ?? "localhost")" }

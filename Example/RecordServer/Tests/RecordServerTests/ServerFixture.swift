@@ -75,11 +75,11 @@ struct TestClient: Sendable {
         try await send("POST", path, body, headers)
     }
 
-    private func send(
+    func send(
         _ method: String,
         _ path: String,
-        _ body: String,
-        _ headers: [String: String]
+        _ body: String = "",
+        _ headers: [String: String] = [:]
     ) async throws -> TestResponse {
         let connection = try RawConnection(port: port)
         var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"]

@@ -1,0 +1,137 @@
+@_spi(Server) import CodableSync
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `/admin/faults`, for the administrator only, and not from pages of other sites.
+///
+/// `POST` switches a fault on, or lets something happen to a database; `GET` lists what is on; `DELETE` switches off.
+struct AdminRoutes: Sendable {
+    private struct Listed: Encodable {
+        let id: Int
+        let fault: String
+        let user: String?
+        let zone: String?
+        /// How many requests will meet it; missing until it is switched off.
+        let count: Int?
+    }
+
+    private struct Answer: Encodable {
+        var id: Int?
+        var error: String?
+    }
+
+    private static let maximumBody = 64 << 10
+    private static let path: RouterPath = "/admin/faults"
+
+    let configuration: ServerConfiguration
+    let adminToken: SecretDigest
+    let faults: Faults
+    let storage: any LedgerStorage
+
+    func add(to router: Router<ServerContext>) {
+        on(.post, Self.path, router) { request, _ in
+            guard let body = try await request.body(upTo: Self.maximumBody) else {
+                return Response(status: .contentTooLarge)
+            }
+            return try await plan(body)
+        }
+        on(.get, Self.path, router) { _, _ in
+            let listed = await faults.all.map { id, fault in
+                Listed(id: id, fault: fault.name, user: fault.user, zone: fault.zone, count: fault.count)
+            }
+            return try response(.ok, listed)
+        }
+        on(.delete, Self.path, router) { _, _ in
+            _ = await faults.switchOff(nil)
+            return Response(status: .noContent)
+        }
+        on(.delete, "/admin/faults/:id", router) { _, context in
+            let id = context.parameters.get("id").flatMap { Int($0) }
+            guard let id, await faults.switchOff(id) else {
+                return try refuse(.notFound, "There is no fault of this number.")
+            }
+            return Response(status: .noContent)
+        }
+    }
+
+    /// Adds a path that only the administrator may use.
+    private func on(
+        _ method: HTTPRequest.Method,
+        _ path: RouterPath,
+        _ router: Router<ServerContext>,
+        _ answer: @Sendable @escaping (Request, ServerContext) async throws -> Response
+    ) {
+        router.on(path, method: method) { request, context in
+            guard let token = request.headers[.adminToken], adminToken.matches(token) else {
+                return Response(status: .unauthorized)
+            }
+            guard request.isFromOwnPage else { return Response(status: .forbidden) }
+            return try await answer(request, context)
+        }
+    }
+
+    private func plan(_ body: [UInt8]) async throws -> Response {
+        let plan: FaultPlan
+        do {
+            plan = try JSONDecoder().decode(FaultPlan.self, from: Data(body))
+        } catch {
+            return try refuse(.badRequest, "The body is no JSON object with the name of a \"fault\".")
+        }
+        if let user = plan.user, !configuration.users.contains(user) {
+            return try refuse(.badRequest, "There is no such user.")
+        }
+        if let fault = plan.requestFault {
+            guard let id = await faults.switchOn(fault) else {
+                return try refuse(.conflict, "\(Faults.maximumCount) faults are on. Switch some off.")
+            }
+            return try response(.ok, Answer(id: id))
+        }
+        if let operation = plan.operation {
+            for user in plan.user.map({ [$0] }) ?? configuration.users {
+                if let reason = await happen(operation, to: user) { return try refuse(.badRequest, reason) }
+            }
+            return Response(status: .noContent)
+        }
+        let names = (FaultPlan.faultNames + FaultPlan.eventNames).joined(separator: ", ")
+        return try refuse(
+            .badRequest,
+            "Either the fault has another name than one of \(names), or a value that it needs is missing or wrong."
+        )
+    }
+
+    /// Lets something happen to a user's private database.
+    ///
+    /// - Returns: Why it can't; `nil` if it did.
+    private func happen(_ operation: LedgerRequest.Operation, to user: String) async -> String? {
+        do throws(CloudError) {
+            let request = LedgerRequest(user: user, operation: operation)
+            guard case .failure(let error) = try await storage.perform(request, at: Date()).response else {
+                return nil
+            }
+            return error.message
+        } catch {
+            return error.message
+        }
+    }
+
+    private func refuse(_ status: HTTPResponse.Status, _ reason: String) throws -> Response {
+        try response(status, Answer(error: reason))
+    }
+
+    private func response(_ status: HTTPResponse.Status, _ value: some Encodable) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = try encoder.encode(value) + Data("\n".utf8)
+        return Response(
+            status: status,
+            headers: [.contentType: "application/json; charset=UTF-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body))
+        )
+    }
+}
+
+extension Request {
+    /// Whether the request is from no page of another site; other programs send no origin.
+    var isFromOwnPage: Bool { headers[.origin].map { $0 == origin } ?? true }
+}
