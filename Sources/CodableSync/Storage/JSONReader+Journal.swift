@@ -134,6 +134,7 @@ extension JSONReader {
             case "save": handle = try json.handle()
             case "size": size = try json.int()
             case "delete": isDeletion = try json.bool()
+            case "repeats": change.isRepetition = try json.bool()
             case "edited": change.edited = try json.date()
             case "hash": change.hash = try json.uint()
             case "base": base = try json.handle()

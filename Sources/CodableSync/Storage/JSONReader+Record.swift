@@ -34,7 +34,6 @@ extension JSONReader {
             case "creations":
                 let found = try json.unlessMalformed(key, &problems) { try $0.creations() }
                 record.creations.sent = found ?? []
-            case "creationsDeleted": record.creations.isDeleted = try json.bool()
             case "creationsAfter": record.creations.lastModified = try json.date()
             case "deleted": isDeleted = try json.bool()
             case "former": former = try json.handle()
@@ -84,7 +83,9 @@ extension JSONReader {
             let hash = try json.element { try $0.uint() }
             let edited = try json.element { try $0.date() }
             let isRepeated = try json.element { try $0.bool() }
-            return SentCreation(handle: handle, hash: hash, edited: edited, isRepeated: isRepeated)
+            var creation = SentCreation(handle: handle, hash: hash, edited: edited, isRepeated: isRepeated)
+            creation.isDeleted = try json.element { try $0.bool() }
+            return creation
         }
     }
 

@@ -75,6 +75,7 @@ extension JSONWriter {
         case .delete:
             key("delete")
             bool(true)
+            flag("repeats", if: change.isRepetition)
         }
         member("edited", change.edited)
         if let hash = change.hash { member("hash", hash) }
@@ -188,9 +189,9 @@ extension JSONWriter {
             json.uint(sent.hash)
             json.date(sent.edited)
             json.bool(sent.isRepeated)
+            json.bool(sent.isDeleted)
             json.endArray()
         }
-        flag("creationsDeleted", if: creations.isDeleted)
         member("creationsAfter", creations.lastModified)
     }
 

@@ -109,7 +109,9 @@ enum JournalSamples {
         deleted.server = .deleted(14)
         deleted.news = RecordNews(3)
         deleted.creations.sent = [SentCreation(handle: 27, hash: 1, edited: date)]
-        deleted.creations.isDeleted = true
+        deleted.creations.sent[0].isDeleted = true
+        deleted.pending = LocalChange(kind: .delete, edited: date, base: nil)
+        deleted.pending?.isRepetition = true
         deleted.creations.lastModified = date
         var lost = RecordState()
         lost.server = .lost(KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil), isRefused: true)

@@ -15,6 +15,8 @@ extension SyncState {
             let wasLookedUp = record.mustLookUp
             record.mustLookUp = false
             record.creations.noteThere()
+            // What the cloud has now is not what was to be deleted again.
+            if record.pending?.isRepetition == true { record.pending = nil }
             if let known = record.known {
                 if known.isSameVersion(as: version), wasLookedUp {
                     record.takeCopy(of: version, news)
@@ -56,18 +58,19 @@ extension SyncState {
     package mutating func receiveLateCreation(_ found: FetchedRecord) -> Bool {
         let version = judged(found.version, of: found.recordType)
         guard let record = records[found.key], record.known == nil, record.lost == nil, !version.isTooNew,
-            record.pending.map({ !$0.isDeletion && $0.on == EditBase(nil) }) ?? true,
+            record.pending.map({ $0.isRepetition || (!$0.isDeletion && $0.on == EditBase(nil)) }) ?? true,
             record.creations.include(version, edited: found.edited)
         else { return false }
         promise()
         let listing = zone(found.key.zone).listing
         change(found.key, of: found.recordType) { record in
             record.mustLookUp = false
-            record.creations.noteThere()
-            guard record.pending != nil else {
+            guard record.pending?.handle != nil else {
                 record.pending = LocalChange(kind: .delete, edited: found.edited, base: nil)
+                record.pending?.isRepetition = true
                 return
             }
+            record.creations.noteThere()
             record.listing = listing
             record.server = .known(version)
             record.pending?.on.move(to: version.handle)

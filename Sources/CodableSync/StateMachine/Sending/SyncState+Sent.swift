@@ -65,12 +65,12 @@ extension SyncState {
             // A model made by a conflict since then, or an earlier deletion by another device, which the app does not
             // know yet.
             let isStillNews = record.isPendingNews || record.server.isDeletion
+            record.creations.noteDeleted(record.lastKnown)
             record.endTooNew()
             record.server.forgetKnown()
             record.carried = CarriedTags()
             record.sent = []
             record.isDeletionSent = false
-            record.creations.noteDeleted()
             if !isStillNews { record.news = nil }
             if record.pending?.isDeletion == true {
                 record.pending = nil

@@ -62,7 +62,7 @@ extension SyncStateMachine {
     private mutating func receiveConflict(of key: RecordKey, with server: KnownVersion?) {
         guard let server else { return lookUp(key) }
         // A look-up tells whether it is a late creation of this device.
-        if state[key]?.creations.isDeleted == true { return lookUpDurably(key) }
+        if state[key]?.creations.areDeleted == true { return lookUp(key) }
         let sent = sending.inFlight[key]?.known
         if let sent, sent.changeTag == server.changeTag {
             return deferred.refuseWithoutReason(key, &context)

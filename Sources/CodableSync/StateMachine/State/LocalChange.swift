@@ -14,6 +14,8 @@ package struct LocalChange: Equatable, Sendable {
     package var edited: Date?
     /// The hash of the model's fields; `nil` for a deletion, and if it is not known.
     package var hash: UInt64?
+    /// Whether it repeats a deletion, because a late creation of this device has undone that.
+    package var isRepetition = false
     /// What the change was made on.
     package var on: EditBase
     /// The first and the last of this device's edits on the same base that this one has replaced; without a base, the

@@ -20,7 +20,7 @@ extension RecordState {
 
     /// Whether a deletion is pending that the next version that this app can read does not park.
     var hasDeletionToSend: Bool {
-        guard let pending, pending.isDeletion else { return false }
+        guard let pending, pending.isDeletion, !pending.isRepetition else { return false }
         return pending.parked == nil || isParkedAsTooNew
     }
 

@@ -125,7 +125,7 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether there is nothing left to store.
     package var isEmpty: Bool {
-        lastKnown == nil && pending == nil && !server.isDeletion && !mustLookUp && !creations.isDeleted
+        lastKnown == nil && pending == nil && !server.isDeletion && !mustLookUp && creations.isEmpty
     }
 }
 

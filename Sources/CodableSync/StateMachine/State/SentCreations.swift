@@ -10,6 +10,8 @@ package struct SentCreation: Equatable, Sendable {
     package var edited: Date
     /// Whether more than one request carried it, so that an answer to one says nothing about the others.
     package var isRepeated: Bool
+    /// Whether the record was deleted since it was sent, by this device or another one.
+    package var isDeleted = false
 
     package init(handle: ContentHandle, hash: UInt64, edited: Date, isRepeated: Bool = false) {
         self.handle = handle
@@ -26,9 +28,7 @@ package struct SentCreation: Equatable, Sendable {
 /// its contents and the date of its edit, and is deleted again; nobody who uploads it again gives it the same date.
 package struct SentCreations: Equatable, Sendable {
     package var sent: [SentCreation] = []
-    /// Whether the record was deleted since, by this device or another one.
-    package var isDeleted = false
-    /// The server's date of the last version before another device's deletion; a late creation is later.
+    /// The server's date of the last version before the deletion; a late creation is later.
     package var lastModified: Date?
 
     /// How many creations of one record are kept.
@@ -38,7 +38,10 @@ package struct SentCreations: Equatable, Sendable {
 
     package init() {}
 
-    var isEmpty: Bool { self == SentCreations() }
+    var isEmpty: Bool { sent.isEmpty }
+
+    /// Whether one of them may come behind the record's deletion.
+    var areDeleted: Bool { sent.contains(where: \.isDeleted) }
 
     /// Notes a creation that the next request carries.
     mutating func note(_ creation: SentCreation) {
@@ -53,6 +56,7 @@ package struct SentCreations: Equatable, Sendable {
     mutating func noteRepeated(_ handle: ContentHandle) -> Bool {
         guard let index = sent.firstIndex(where: { $0.handle == handle }) else { return false }
         sent[index].isRepeated = true
+        sent[index].isDeleted = false
         return true
     }
 
@@ -62,16 +66,17 @@ package struct SentCreations: Equatable, Sendable {
     mutating func noteThere(_ handle: ContentHandle? = nil) {
         if isEmpty { return }
         sent.removeAll { $0.handle == handle && !$0.isRepeated }
-        isDeleted = false
+        for index in sent.indices { sent[index].isDeleted = false }
         lastModified = nil
     }
 
     /// Notes that the record was deleted.
     ///
-    /// - Parameter last: The last version, if another device has deleted it.
-    mutating func noteDeleted(_ last: KnownVersion? = nil) {
-        isDeleted = !sent.isEmpty
-        lastModified = isDeleted ? last?.modified : nil
+    /// - Parameter last: The last version that this device knows.
+    mutating func noteDeleted(_ last: KnownVersion?) {
+        if isEmpty { return }
+        for index in sent.indices { sent[index].isDeleted = true }
+        if let modified = last?.modified { lastModified = modified }
     }
 
     /// Whether a version that the server has again is one of these creations.
@@ -81,11 +86,10 @@ package struct SentCreations: Equatable, Sendable {
     ///   - edited: The date of the edit that it carries.
     /// - Returns: Whether it is one.
     func include(_ version: KnownVersion, edited: Date?) -> Bool {
-        guard isDeleted else { return false }
         if let lastModified {
             guard let modified = version.modified, modified > lastModified else { return false }
         }
-        return sent.contains { $0.hash == version.hash && $0.edited == edited }
+        return sent.contains { $0.isDeleted && $0.hash == version.hash && $0.edited == edited }
     }
 }
 

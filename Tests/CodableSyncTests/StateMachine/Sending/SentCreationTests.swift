@@ -75,7 +75,8 @@ final class SentCreationTests: XCTestCase {
         for handle in 10..<12 as Range<UInt64> {
             state.apply(.sendBegan([SendItem(name: "A", handle: nil)]))
             state.apply(.deletionConfirmed(name: "A"))
-            XCTAssertTrue(state.receiveLateCreation(found(version(handle, hash: 1, modified: date))))
+            let modified = date + TimeInterval(handle)
+            XCTAssertTrue(state.receiveLateCreation(found(version(handle, hash: 1, modified: modified))))
         }
     }
 
