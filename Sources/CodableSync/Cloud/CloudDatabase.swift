@@ -186,3 +186,12 @@ extension CloudDatabase {
         CloudNotification(userInfo: userInfo)
     }
 }
+
+/// A database that can refuse requests for a user who is no longer signed in.
+package protocol AccountBindable: CloudDatabase {
+    /// Makes requests for the user of an account generation only.
+    ///
+    /// - Parameter generation: The value of ``CloudDatabase/accountGeneration`` when the user was looked up.
+    /// - Returns: The database, whose requests fail if another user has signed in since, also while they wait.
+    func bound(toAccountGeneration generation: Int) -> any CloudDatabase
+}

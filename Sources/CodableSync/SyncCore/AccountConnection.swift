@@ -11,7 +11,7 @@ struct AccountConnection: Sendable {
     var database: any CloudDatabase {
         get throws(AccountChanged) {
             guard base.accountGeneration == generation else { throw AccountChanged() }
-            return base
+            return (base as? any AccountBindable)?.bound(toAccountGeneration: generation) ?? base
         }
     }
 }

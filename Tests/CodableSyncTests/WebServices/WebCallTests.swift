@@ -22,6 +22,33 @@ final class WebCallTests: CloudKitWebSessionScenario {
         XCTAssertEqual(transport.seen.count, count)
     }
 
+    /// The engine has compared the user, then another one signs in, then the request begins.
+    func testAnEditOfOneUserIsNotSentForTheNext() async throws {
+        let session = try await signedIn()
+        let connection = AccountConnection(
+            base: CloudKitWebDatabase(session),
+            generation: session.accountGeneration
+        )
+        let database = try connection.database
+        try await session.signIn { [transport] _ in transport.signIn("_bob") }
+        let id = RecordID(recordName: "a", zoneID: ZoneID(zoneName: "Item"))
+        let record = Record(recordType: "Item", recordID: id, fields: ["title": .string("text of alice")])
+        do {
+            _ = try await database.modifyRecords(
+                saving: [record],
+                deleting: [],
+                savePolicy: .ifServerRecordUnchanged,
+                atomically: false
+            )
+            XCTFail("The request should fail.")
+        } catch let error as CloudError {
+            XCTAssertEqual(error.code, .operationCancelled)
+        }
+        XCTAssertEqual(transport.seen.filter { $0.operation == "records/modify" }.count, 0)
+        XCTAssertThrowsError(try connection.database)
+        await session.close()
+    }
+
     /// Another user signs in behind each request, and the later ones are still the first user's.
     func testAllRequestsOfOneCallAreForOneUser() async throws {
         let services = ChangingUsers()

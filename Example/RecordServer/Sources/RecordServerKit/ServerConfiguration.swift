@@ -74,7 +74,10 @@ public struct ServerConfiguration: Sendable {
 
     /// Whether only this computer can reach the server.
     public var isLoopback: Bool {
-        address == "localhost" || address == "::1" || address.hasPrefix("127.")
+        let parts = address.split(separator: ".", omittingEmptySubsequences: false)
+        // A name may begin with the same characters.
+        let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+        return address == "localhost" || address == "::1" || (isIPv4 && parts[0] == "127")
     }
 
     /// The configuration for those who need no tokens, or only their digests.

@@ -31,8 +31,21 @@ final class RawConnection: Sendable {
         }
         guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
         // So that a test ends if the server never answers.
-        var time = timeval(tv_sec: 20, tv_usec: 0)
+        wait(milliseconds: 20_000)
+    }
+
+    /// Sets how long a read waits for more.
+    private func wait(milliseconds: Int) {
+        var time = timeval(tv_sec: milliseconds / 1000, tv_usec: .init(milliseconds % 1000 * 1000))
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// Whether nothing arrives for a while, and the connection stays open.
+    func isSilent(milliseconds: Int = 300) async -> Bool {
+        wait(milliseconds: milliseconds)
+        let (text, isClosed) = await read()
+        wait(milliseconds: 20_000)
+        return text.isEmpty && !isClosed
     }
 
     deinit { close(socket) }

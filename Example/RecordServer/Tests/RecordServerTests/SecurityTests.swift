@@ -117,6 +117,9 @@ final class SecurityTests: XCTestCase {
             }
             let late = try RawConnection(port: port)
             late.send(request)
+            let isSilent = await late.isSilent()
+            XCTAssertTrue(isSilent)
+            XCTAssertEqual(connections.count, 2)
             connections = []
             let text = await late.read(until: "ok\n").text
             XCTAssertTrue(text.hasSuffix("ok\n"), "it waited for a place")
@@ -267,6 +270,9 @@ final class SecurityTests: XCTestCase {
         XCTAssertFalse(isAllowed { $0.adminToken = "short" })
         XCTAssertFalse(isAllowed { $0.fixedTokens = ["alice": "short"] })
         XCTAssertFalse(isAllowed { $0.hostNames = [] })
+        for name in ["127.example.com", "127.0.0.1.example.com", "127.0.0", "localhost.example.com"] {
+            XCTAssertFalse(isAllowed { ($0.address, $0.hostNames) = (name, []) }, name)
+        }
         XCTAssertTrue(
             isAllowed {
                 $0.address = "127.0.0.1"

@@ -19,7 +19,7 @@ public struct CloudKitWebDatabase: CloudDatabase {
     /// The database of the user of this moment, for calls of several requests: the later ones must not reach another's.
     var ofOneUser: CloudKitWebDatabase {
         var bound = self
-        bound.boundGeneration = connection.accountGeneration
+        bound.boundGeneration = boundGeneration ?? connection.accountGeneration
         return bound
     }
 
@@ -113,5 +113,13 @@ extension CloudDatabase where Self == CloudKitWebDatabase {
     /// - Returns: A connection to it.
     public static func cloudKitWeb(_ session: CloudKitWebSession) -> CloudKitWebDatabase {
         CloudKitWebDatabase(session)
+    }
+}
+
+extension CloudKitWebDatabase: AccountBindable {
+    package func bound(toAccountGeneration generation: Int) -> any CloudDatabase {
+        var bound = self
+        bound.boundGeneration = generation
+        return bound
     }
 }
