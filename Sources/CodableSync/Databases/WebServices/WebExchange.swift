@@ -75,8 +75,10 @@ final class WebExchange: Sendable {
     ///
     /// On Linux, to cancel a task waits for that queue, which is never done while a response has always more to read.
     private func pause() -> Task<Void, Never> {
+        // Foundation's queue keeps real time, whatever clock a test sets.
+        let clock = SystemClock()
         let end = clock.now.monotonic + .milliseconds(250)
-        return Task { [clock, weak self] in
+        return Task { [weak self] in
             do { try await clock.sleep(until: end) } catch { return }
             self?.state.withLock { state in
                 guard let reading = state.reading, !state.isPaused else { return }
