@@ -83,6 +83,9 @@ extension CloudKitWebSession {
     private func ask(_ renewal: @escaping SignIn, _ page: URL) async throws(CloudError) -> String {
         let asked = WebTurn<String>(isChange: false)
         renewing = asked
+        // The user may take longer than a request.
+        let noteWaiting = RequestTerms.current?.noteWaiting
+        noteWaiting?(true)
         let work = Task {
             do {
                 asked.end(.success(try Self.token(in: try await renewal(page))))
@@ -99,9 +102,6 @@ extension CloudKitWebSession {
                 // The answer came first.
             }
         }
-        // The user may take longer than a request.
-        let noteWaiting = RequestTerms.current?.noteWaiting
-        noteWaiting?(true)
         defer {
             noteWaiting?(false)
             renewing = nil
