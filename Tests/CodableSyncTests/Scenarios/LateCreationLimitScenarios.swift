@@ -3,35 +3,10 @@ import XCTest
 @testable import CodableSync
 
 /// What a device must not delete, or not let come back, when it meets a late creation of its own.
-final class LateCreationLimitScenarios: EngineScenario {
-    private lazy var cloud = FakeCloud(clock: clock)
-
-    private func makePhone() -> (Device<Note>, FakeDatabase) {
-        let database = cloud.database(user: "alice")
-        return (Device(database, clock: clock), database)
-    }
-
-    private func uploadLate(_ note: Note, _ phone: Device<Note>, _ database: FakeDatabase) async throws
-        -> FakeHold
-    {
-        let hold = FakeHold()
-        database.on(.modifyRecords, .deliverLate(hold))
-        try await phone.engine.upload(note)
-        do {
-            try await phone.engine.sendChanges()
-            XCTFail("The request should be given up.")
-        } catch let error as SyncError where error.code == .cloud {}
-        pass()
-        return hold
-    }
-
+final class LateCreationLimitScenarios: LateCreationScenario {
     /// Sends, which may fail.
     private func tryToSend(_ phone: Device<Note>) async throws {
         do { try await phone.engine.sendChanges() } catch let error as SyncError where error.code == .cloud {}
-    }
-
-    private func stored() -> [String] {
-        cloud.records(user: "alice", in: ZoneID(zoneName: "Item")).keys.sorted()
     }
 
     /// A user of the tablet edits what has come back, before the phone repeats the deletion.
@@ -80,7 +55,7 @@ final class LateCreationLimitScenarios: EngineScenario {
     }
 
     /// The phone deleted the record; a replica that lags behind still shows the creation, while the tablet has uploaded
-    /// the record anew.
+    /// the record again.
     func testALaggingPageAfterAnOwnDeletionDeletesNothing() async throws {
         let (phone, network) = makePhone()
         let (tablet, _) = makePhone()
@@ -96,7 +71,7 @@ final class LateCreationLimitScenarios: EngineScenario {
         try await phone.engine.sync()
         pass()
         try await tablet.engine.sync()
-        try await tablet.engine.upload(Note("a", "made anew on the tablet"))
+        try await tablet.engine.upload(Note("a", "made on the tablet"))
         try await tablet.engine.sync()
         pass()
         network.on(

@@ -24,7 +24,7 @@ package struct SentCreation: Equatable, Sendable {
 /// The creations of a record whose requests may still reach the server.
 ///
 /// A request that was given up may be on its way for long: the network delivers it when it can. If the record was
-/// deleted in the meantime, the server makes it anew, and the deletion would be undone. Such a record is recognised by
+/// deleted in the meantime, the server creates it again, which would undo the deletion. Such a record is recognised by
 /// its contents and the date of its edit, and is deleted again; nobody who uploads it again gives it the same date.
 package struct SentCreations: Equatable, Sendable {
     package var sent: [SentCreation] = []
