@@ -43,7 +43,7 @@ package enum FileAccess: Hashable, Sendable {
     case reading
     /// For reading and appending; the file must exist.
     case appending
-    /// For reading and appending; the file is created, or emptied if it exists.
+    /// For reading and appending; the file is created, or emptied if it exists, and other users may not read it.
     case replacing
 }
 
@@ -55,6 +55,8 @@ package struct FileStatus: Hashable, Sendable {
     package var identity: FileIdentity
     /// Its size in bytes.
     package var size: UInt64
+    /// Whether other users of the computer may neither read nor write it.
+    package var isPrivate = true
 
     package init(kind: FileKind, identity: FileIdentity, size: UInt64) {
         self.kind = kind

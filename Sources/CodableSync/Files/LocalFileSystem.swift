@@ -131,5 +131,6 @@ extension FileStatus {
             ),
             size: UInt64(clamping: found.st_size)
         )
+        isPrivate = found.st_mode & (S_IRWXG | S_IRWXO) == 0
     }
 }

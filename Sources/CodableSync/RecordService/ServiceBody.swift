@@ -2,9 +2,6 @@ import RecordCoding
 
 /// The body of a request, or a part of it; what is missing or malformed in it is refused by name.
 struct ServiceBody: Sendable {
-    /// A value costs up to 40 bytes of memory, and the largest request that the limits allow has fewer.
-    private static let maximumValues = 1_000_000
-
     private static let maximumDepth = 64
 
     let json: WebJSON
@@ -26,8 +23,8 @@ struct ServiceBody: Sendable {
         // Before a tree is made of it.
         let shape = JSONShape(bytes)
         guard shape.depth <= Self.maximumDepth else { throw .badRequest("the body is nested too deeply") }
-        guard shape.values <= Self.maximumValues else {
-            throw CloudError(.limitExceeded, message: "The body has more than \(Self.maximumValues) values.")
+        guard shape.values <= JSONShape.maximumValues else {
+            throw CloudError(.limitExceeded, message: "The body has more than \(JSONShape.maximumValues) values.")
         }
         do {
             json = try WebJSON(bytes)

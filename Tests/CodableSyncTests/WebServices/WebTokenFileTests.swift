@@ -39,6 +39,31 @@ final class WebTokenFileTests: CloudKitWebSessionScenario {
         XCTAssertEqual(failure?.code, .badDatabase)
     }
 
+    /// Left by another program, or copied: what others may read becomes the user's own before it has a token.
+    func testAFileThatOthersMayReadBecomesTheUsersOwn() async throws {
+        try Data("x".utf8).write(to: URL(filePath: path + ".tmp"))
+        try publish(path + ".tmp")
+        let first = try await signedIn()
+        XCTAssertEqual(try permissions, 0o600)
+        await first.close()
+        try publish(path)
+        let second = session()
+        let needsSignIn = try await second.needsSignIn
+        XCTAssertFalse(needsSignIn)
+        XCTAssertEqual(try permissions, 0o600)
+        await second.close()
+    }
+
+    private func publish(_ path: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+    }
+
+    private var permissions: Int? {
+        get throws {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+    }
+
     func testAFullDiskStopsTheNextRequestAndLosesNoResponse() async throws {
         let disk = SimulatedFileSystem()
         let session = session(fileSystem: disk)

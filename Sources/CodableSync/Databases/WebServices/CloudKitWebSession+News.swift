@@ -24,11 +24,16 @@ extension CloudKitWebSession: WebCourierService {
         return nil
     }
 
+    /// Longer than servers hold a poll.
+    ///
+    /// On Linux, a response that can't be used may keep the other sessions of the process waiting for so long.
+    private static var longestPoll: Duration { .seconds(75) }
+
     nonisolated func poll(_ courier: URL) async throws(CloudError) -> WebAnswer {
         let request = WebTransportRequest(
             method: "GET",
             url: courier,
-            timeout: .seconds(300),
+            timeout: Self.longestPoll,
             maximumResponseSize: 1 << 20,
             isLongPoll: true
         )

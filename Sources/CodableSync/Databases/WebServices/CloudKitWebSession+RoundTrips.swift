@@ -122,6 +122,9 @@ extension CloudKitWebSession {
     func rotating(_ request: WebRequest, with token: String) async throws(CloudError) -> WebAnswer {
         let (answer, next) = try await answer(to: request, with: token)
         if !answer.isRefused { try keep(next, after: token) }
+        if request.isChange, answer.isTooLarge {
+            throw CloudError(.serverResponseLost, message: "The server's answer is too large.")
+        }
         if request.isChange, answer.isOfUnknownEffect {
             throw CloudError(
                 .serverResponseLost,
@@ -165,12 +168,19 @@ extension CloudKitWebSession {
         with token: String?
     ) async throws(CloudError) -> (WebAnswer, next: String?) {
         let url = try service.url(of: request.operation, token: token)
+        var outgoing = WebTransportRequest(url: url, request.body)
+        (outgoing.needsNewConnection, isMisdirected) = (isMisdirected, false)
+        let (answer, next): (WebAnswer, String?)
         do throws(CloudError) {
-            return try await exchange(WebTransportRequest(url: url, request.body), with: token)
+            (answer, next) = try await exchange(outgoing, with: token)
         } catch {
             guard error.code == .serverResponseLost, !request.isChange else { throw error }
             throw CloudError(.networkFailure, message: error.message)
         }
+        guard answer.isMisdirected else { return (answer, next) }
+        isMisdirected = true
+        if request.isChange || outgoing.needsNewConnection { return (answer, next) }
+        return try await self.answer(to: request, with: token)
     }
 
     /// Sends a request, and keeps the tokens out of what the response or the transport says of an error.
@@ -272,12 +282,14 @@ extension WebAnswer {
     ///   - response: The response.
     ///   - now: The date at which it arrived.
     init(_ response: WebTransportResponse, at now: Date) {
-        let json: WebJSON?
+        let bytes = Array(response.body)
+        // Before a tree is made of it.
+        let isTooLarge = response.isTooLarge || JSONShape(bytes).values > JSONShape.maximumValues
+        var json: WebJSON?
         do {
-            json = try WebJSON(Array(response.body))
+            if !isTooLarge { json = try WebJSON(bytes) }
         } catch {
             // The page of a proxy, say; the status tells the rest.
-            json = nil
         }
         let wait = response.headers["retry-after"].flatMap { Self.seconds($0, from: now) }
         self.init(
@@ -285,6 +297,7 @@ extension WebAnswer {
             json: json,
             retryAfter: wait.flatMap { $0 > 0 ? Duration(webWait: $0) : nil }
         )
+        self.isTooLarge = isTooLarge
     }
 
     /// The wait in the header `Retry-After`: a number of seconds or a date.
@@ -307,6 +320,12 @@ extension WebAnswer {
         guard status != 200, json?["serverErrorCode"] == nil else { return false }
         return !(300..<500 ~= status) && status != 503
     }
+
+    /// Whether it came over a connection that leads to a server for another name, which has done nothing.
+    ///
+    /// [RFC 9110, 15.5.20](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.20); the services use the status with a code
+    /// for something else.
+    var isMisdirected: Bool { status == 421 && json?["serverErrorCode"] == nil }
 
     /// Whether the services refuse the token.
     ///

@@ -48,6 +48,8 @@ public actor CloudKitWebSession {
     var isUnstored = false
     /// Whether the services have refused the tokens, and no new one was accepted since.
     var isExpired = false
+    /// Whether the last answer came from a server for another name, so that the next request needs a new connection.
+    var isMisdirected = false
     /// What waits for a new token from the app.
     var renewing: WebTurn<String>?
     var last: Task<Void, Never>?

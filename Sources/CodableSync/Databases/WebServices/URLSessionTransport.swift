@@ -65,6 +65,7 @@ public final class URLSessionTransport: WebTransport {
         }
         let (polls, requests) =
             request.url.isPlain ? (localPolls, localRequests) : (polls, requests)
+        if request.needsNewConnection { requests.renew() }
         guard request.isLongPoll else { return try await requests.response(to: request) }
         #if canImport(FoundationNetworking)
             await connect(to: request.url, by: polls)
@@ -124,7 +125,7 @@ enum WebProxy {
 /// A session of `URLSession`, and what it has to answer.
 private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // `@unchecked Sendable` holds because `exchanges` is locked, and `opened` is used on the queue `calls` only.
-    private let exchanges = Locked<[Int: WebExchange]>([:])
+    private let exchanges = Locked<[ObjectIdentifier: WebExchange]>([:])
     private var opened: (session: URLSession, reading: DispatchQueue?)?
     /// Where the session is called: on Linux, most calls wait until it has read what there is to read.
     private let calls = DispatchQueue(label: "CodableSync.URLSessionTransport")
@@ -153,6 +154,14 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
         let new = (session, session.readingQueue)
         opened = new
         return new
+    }
+
+    /// Leaves the open connections to what goes on over them.
+    func renew() {
+        calls.async { [self] in
+            opened?.session.finishTasksAndInvalidate()
+            opened = nil
+        }
     }
 
     /// Ends the session, which would otherwise keep its delegate for ever.
@@ -189,15 +198,15 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
         let (session, reading) = open()
         let task = session.dataTask(with: request)
         // One that was sent is known until the session has told its end.
-        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+        exchanges.withLock { $0[ObjectIdentifier(task)] = exchange }
         if !exchange.send(task, readOn: reading) {
-            exchanges.withLock { $0[task.taskIdentifier] = nil }
+            exchanges.withLock { $0[ObjectIdentifier(task)] = nil }
             task.cancel()
         }
     }
 
     private func exchange(of task: URLSessionTask) -> WebExchange? {
-        exchanges.withLock { $0[task.taskIdentifier] }
+        exchanges.withLock { $0[ObjectIdentifier(task)] }
     }
 
     // MARK: What the session tells
@@ -260,7 +269,7 @@ private final class WebExchanges: NSObject, URLSessionDataDelegate, @unchecked S
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?
+        exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?
             .complete(error, sentBytes: task.countOfBytesSent)
     }
 }

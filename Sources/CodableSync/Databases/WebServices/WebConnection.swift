@@ -55,6 +55,8 @@ package struct WebAnswer: Equatable, Sendable {
     package var json: WebJSON?
     /// The wait that the header `Retry-After` asks for.
     package var retryAfter: Duration?
+    /// Whether the body was larger than is read, or has more values.
+    package var isTooLarge = false
 
     package init(status: Int, json: WebJSON?, retryAfter: Duration? = nil) {
         self.status = status
@@ -64,9 +66,10 @@ package struct WebAnswer: Equatable, Sendable {
 
     /// The body of a request that was carried out.
     ///
-    /// - Throws: The error of the request as a whole; `serverResponseLost` for a body that is no JSON, since the
+    /// - Throws: The error of the request as a whole; `limitExceeded` for one that is too large; `serverResponseLost` for a body that is no JSON, since the
     ///   server said that it has done what was asked.
     func success() throws(CloudError) -> WebJSON {
+        if isTooLarge { throw CloudError(.limitExceeded, message: "The server's answer is too large.") }
         if status == 200, let json, json["serverErrorCode"] == nil { return json }
         if status == 200, json == nil {
             throw CloudError(.serverResponseLost, message: "The server's answer is not JSON.")

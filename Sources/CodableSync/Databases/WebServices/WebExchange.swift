@@ -108,14 +108,17 @@ final class WebExchange: Sendable {
     ///
     /// - Returns: Whether the body is wanted; otherwise the caller ends the task.
     func take(_ response: URLResponse) -> Bool {
-        func refuse(_ message: String) -> Bool {
+        func refuse(_ answer: Answer) -> Bool {
             #if canImport(FoundationNetworking)
                 // The decision is ignored there, and the body would arrive to its end.
-                end(.failure(CloudError(.serverResponseLost, message: message)))
+                end(answer)
             #else
-                end(.failure(CloudError(.serverResponseLost, message: message)), cancelling: false)
+                end(answer, cancelling: false)
             #endif
             return false
+        }
+        func refuse(_ message: String) -> Bool {
+            refuse(.failure(CloudError(.serverResponseLost, message: message)))
         }
         guard let head = WebTransportResponse(head: response) else {
             return refuse("The response is not HTTP.")
@@ -123,9 +126,7 @@ final class WebExchange: Sendable {
         let encoding = head.headers["content-encoding"]?.lowercased() ?? "identity"
         if encoding != "identity" { return refuse("The response is compressed, which was not asked for.") }
         let announced = head.headers["content-length"].flatMap { Int($0) } ?? 0
-        if announced > limit {
-            return refuse("The response has \(announced) bytes; \(limit) are allowed.")
-        }
+        if announced > limit { return refuse(.success(head.tooLarge)) }
         return state.withLock { state in
             state.response = head
             return !state.isEnded
@@ -134,13 +135,13 @@ final class WebExchange: Sendable {
 
     /// Takes a part of the body.
     func take(_ data: Data) {
-        let isTooLarge = state.withLock { state -> Bool in
-            guard !state.isEnded, let size = state.response?.body.count else { return false }
-            if size + data.count > limit { return true }
+        let tooLarge = state.withLock { state -> WebTransportResponse? in
+            guard !state.isEnded, let response = state.response else { return nil }
+            if response.body.count + data.count > limit { return response.tooLarge }
             state.response?.body.append(data)
-            return false
+            return nil
         }
-        if isTooLarge { fail("The response has more than the \(limit) bytes that are allowed.") }
+        if let tooLarge { end(.success(tooLarge)) }
     }
 
     /// Ends with the head of a response whose body does not count; the caller ends the task.
@@ -218,6 +219,13 @@ extension WebTransportResponse {
             if let name = name as? String, let value = value as? String { headers[name] = value }
         }
         self.init(status: head.statusCode, headers: headers)
+    }
+
+    /// The response without its body, which is not wanted.
+    fileprivate var tooLarge: WebTransportResponse {
+        var response = WebTransportResponse(status: status, headers: headers)
+        response.isTooLarge = true
+        return response
     }
 }
 

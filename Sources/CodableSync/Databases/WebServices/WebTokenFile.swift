@@ -19,18 +19,19 @@ final class WebTokenFile: Sendable {
     /// - Returns: The tokens; those of nobody if there is no file yet.
     /// - Throws: `badDatabase` if another session uses the file, or it cannot be read.
     func open(for identifier: String) throws(CloudError) -> WebTokens {
-        let bytes: [UInt8]?
+        let (bytes, isPrivate): ([UInt8], Bool)
         do throws(FileError) {
             try fileSystem.createDirectory(at: path.directoryPath)
             try takeLock()
-            bytes = try fileSystem.status(of: path).map { _ throws(FileError) in
-                try fileSystem.readFile(path, atMost: 1 << 16)
-            }
+            guard let status = try fileSystem.status(of: path) else { return WebTokens(identifier: identifier) }
+            (bytes, isPrivate) = (try fileSystem.readFile(path, atMost: 1 << 16), status.isPrivate)
         } catch {
             throw CloudError(ofSessionFile: error)
         }
-        guard let bytes else { return WebTokens(identifier: identifier) }
-        return try WebTokens(file: bytes, of: identifier)
+        let tokens = try WebTokens(file: bytes, of: identifier)
+        // Such as a copy, which is readable for others by default.
+        if !isPrivate { try store(tokens) }
+        return tokens
     }
 
     private func takeLock() throws(FileError) {

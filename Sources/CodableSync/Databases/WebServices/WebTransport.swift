@@ -8,7 +8,7 @@ public protocol WebTransport: Sendable {
     /// Sends one request, once, and follows no redirect.
     ///
     /// - Parameter request: The request.
-    /// - Returns: The response, whatever its status.
+    /// - Returns: The response, whatever its status; without its body if that is larger than the request allows.
     /// - Throws: ``CloudError``: with the code ``CloudError/Code-swift.enum/networkUnavailable`` or
     ///   ``CloudError/Code-swift.enum/networkFailure`` only if nothing of the request has left, else
     ///   ``CloudError/Code-swift.enum/serverResponseLost``. Its message must not contain the request's URL, which has
@@ -33,6 +33,8 @@ public struct WebTransportRequest: Sendable {
     /// Whether the server answers only when something has happened, so that the request must not take the place of
     /// others.
     public var isLongPoll: Bool
+    /// Whether the connections that are open must not be used, because one of them led to a server for another name.
+    public var needsNewConnection = false
 
     /// Creates a request.
     ///
@@ -71,6 +73,8 @@ public struct WebTransportResponse: Sendable {
     public var headers: [String: String]
     /// The body.
     public var body: Data
+    /// Whether the body is missing because it is larger than the request allows.
+    public var isTooLarge = false
 
     /// Creates a response.
     ///

@@ -1,5 +1,9 @@
 /// How deep a JSON text is nested, and about how many values it has, found without reading them.
 struct JSONShape {
+    /// The most values of a text that is read: each costs up to 40 bytes of memory, and no request and no page within the
+    /// services' limits has to have more.
+    static let maximumValues = 1_000_000
+
     private(set) var depth = 0
     private(set) var values = 1
 
