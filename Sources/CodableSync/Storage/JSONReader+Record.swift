@@ -33,8 +33,10 @@ extension JSONReader {
             case "deletionSent": record.isDeletionSent = try json.bool()
             case "creations":
                 let found = try json.unlessMalformed(key, &problems) { try $0.creations() }
-                record.creations.sent = found ?? []
-            case "creationsAfter": record.creations.lastModified = try json.date()
+                record.late.creations = found ?? []
+            case "creationsAfter": record.late.lastModified = try json.date()
+            case "deletionOnItsWay":
+                record.late.deletion = try json.unlessMalformed(key, &problems) { try $0.deletions() }?.last
             case "deleted": isDeleted = try json.bool()
             case "former": former = try json.handle()
             case "news", "saved":
@@ -55,7 +57,7 @@ extension JSONReader {
             record.server = .deleted(former)
         }
         record.news?.isUndecodable = isUndecodable
-        if record.creations.sent.isEmpty { record.creations = SentCreations() }
+        if record.late.creations.isEmpty { record.late.lastModified = nil }
         if isKnownUnreadable { record.forgetLatestVersion() }
         return (type, record)
     }
@@ -85,7 +87,15 @@ extension JSONReader {
             let isRepeated = try json.element { try $0.bool() }
             var creation = SentCreation(handle: handle, hash: hash, edited: edited, isRepeated: isRepeated)
             creation.isDeleted = try json.element { try $0.bool() }
+            creation.isLost = try json.element { try $0.bool() }
             return creation
+        }
+    }
+
+    private mutating func deletions() throws -> [SentDeletion] {
+        try rows { json in
+            let date = try json.element { try $0.date() }
+            return SentDeletion(date: date, isRepeated: try json.element { try $0.bool() })
         }
     }
 

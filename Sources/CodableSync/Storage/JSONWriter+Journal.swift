@@ -168,7 +168,7 @@ extension JSONWriter {
             }
         }
         flag("deletionSent", if: record.isDeletionSent)
-        creations(record.creations)
+        late(record.late)
         flag("deleted", if: record.server.isDeletion)
         member("former", record.server.deleted)
         if let news = record.news {
@@ -180,19 +180,29 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func creations(_ creations: SentCreations) {
-        if creations.isEmpty { return }
+    private mutating func late(_ late: LateRequests) {
+        if let deletion = late.deletion {
+            key("deletionOnItsWay")
+            array([deletion]) { json, sent in
+                json.beginArray()
+                json.date(sent.date)
+                json.bool(sent.isRepeated)
+                json.endArray()
+            }
+        }
+        if late.creations.isEmpty { return }
         key("creations")
-        array(creations.sent) { json, sent in
+        array(late.creations) { json, sent in
             json.beginArray()
             json.handle(sent.handle)
             json.uint(sent.hash)
             json.date(sent.edited)
             json.bool(sent.isRepeated)
             json.bool(sent.isDeleted)
+            json.bool(sent.isLost)
             json.endArray()
         }
-        member("creationsAfter", creations.lastModified)
+        member("creationsAfter", late.lastModified)
     }
 
     private mutating func carried(_ carried: CarriedTags) {

@@ -3,7 +3,7 @@ import XCTest
 @testable import CodableSync
 
 /// What a device must not delete, or not let come back, when it meets a late creation of its own.
-final class LateCreationLimitScenarios: LateCreationScenario {
+final class LateCreationLimitScenarios: LateRequestScenario {
     /// Sends, which may fail.
     private func tryToSend(_ phone: Device<Note>) async throws {
         do { try await phone.engine.sendChanges() } catch let error as SyncError where error.code == .cloud {}

@@ -6,25 +6,7 @@ import XCTest
 ///
 /// Nothing in such a request says that it is old, so the server makes the record again. The device that sent it must
 /// not let that undo a deletion which a call has confirmed.
-final class LateCreationScenarios: LateCreationScenario {
-    private func assertModels(
-        _ expected: [Note],
-        _ devices: Device<Note>...,
-        line: UInt = #line
-    ) async throws {
-        for _ in 0..<3 {
-            for device in devices { try await device.engine.sync() }
-            pass()
-        }
-        for device in devices {
-            let models = try await device.engine.allModels()
-            XCTAssertEqual(models, expected, line: line)
-            let pending = try await device.engine.pendingChanges()
-            XCTAssertTrue(pending.isEmpty, line: line)
-        }
-        XCTAssertEqual(stored(), expected.map(\.id), line: line)
-    }
-
+final class LateCreationScenarios: LateRequestScenario {
     func testADeletionIsNotUndoneByACreationThatArrivesBehindIt() async throws {
         let (phone, network) = makePhone()
         let (tablet, _) = makePhone()
@@ -101,6 +83,23 @@ final class LateCreationScenarios: LateCreationScenario {
         try await assertModels([], phone, tablet)
         let told = try await phone.drain()
         XCTAssertFalse(told.contains { !$0.models.isEmpty }, "\(told)")
+    }
+
+    /// The feed has only what the late creation has made, not the deletion before.
+    func testADeletionThatIsNotInTheFeedIsNotUndone() async throws {
+        let (phone, network) = makePhone()
+        let (tablet, _) = makePhone()
+        let late = try await uploadLate(Note("a", "first"), phone, network)
+        try await phone.engine.upload(Note("a", "text"))
+        try await assertModels([Note("a", "text")], phone, tablet)
+        try await show(phone)
+        try await tablet.engine.delete(named: ["a"])
+        try await tablet.engine.sync()
+        pass()
+        late.release()
+        try await assertModels([], phone, tablet)
+        let told = try await phone.drain()
+        XCTAssertEqual(told.last, .deleted(["a"]))
     }
 
     /// An app that shows the note learns of its deletion, even if the engine has deleted it again before.

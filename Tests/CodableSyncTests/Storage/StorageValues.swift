@@ -91,10 +91,11 @@ enum JournalSamples {
             SentVersion(handle: 7, base: nil), SentVersion(handle: 8, base: 9, isBehindDeletion: true),
         ]
         full.isDeletionSent = true
-        full.creations.sent = [
+        full.late.creations = [
             SentCreation(handle: 25, hash: UInt64.max, edited: date, isRepeated: true),
             SentCreation(handle: 26, hash: 0, edited: date),
         ]
+        full.late.deletion = SentDeletion(date: date, isRepeated: true)
         full.news = RecordNews(12)
         full.news?.isUndecodable = true
         full.listing = 13
@@ -108,16 +109,19 @@ enum JournalSamples {
         var deleted = RecordState()
         deleted.server = .deleted(14)
         deleted.news = RecordNews(3)
-        deleted.creations.sent = [SentCreation(handle: 27, hash: 1, edited: date)]
-        deleted.creations.sent[0].isDeleted = true
+        deleted.late.creations = [SentCreation(handle: 27, hash: 1, edited: date)]
+        deleted.late.creations[0].isDeleted = true
+        deleted.late.creations[0].isLost = true
         deleted.pending = LocalChange(kind: .delete, edited: date, base: nil)
         deleted.pending?.isRepetition = true
-        deleted.creations.lastModified = date
+        deleted.late.lastModified = date
         var lost = RecordState()
         lost.server = .lost(KnownVersion(changeTag: "u", handle: 13, hash: 3, modified: nil), isRefused: true)
         var waiting = lost
         waiting.server.retryLost()
-        return [full, saved, newer, deleted, lost, waiting, RecordState()]
+        var reuploaded = saved
+        reuploaded.late.deletion = SentDeletion(date: date)
+        return [full, saved, reuploaded, newer, deleted, lost, waiting, RecordState()]
     }
 
     static var entriesOfAll: [StateChange] {

@@ -99,7 +99,7 @@ struct StateChange: CustomStringConvertible {
     // MARK: Sending, resolving
 
     static func sendBegan(_ items: [SendItem]) -> StateChange {
-        StateChange("sending \(items)") { $0.beginSending(items) }
+        StateChange("sending \(items)") { $0.beginSending(items, at: Date(timeIntervalSince1970: 0)) }
     }
     static func saved(_ key: RecordKey, sent: ContentHandle, _ version: KnownVersion) -> StateChange {
         StateChange("saved \(key)") { $0.confirm(sent, of: key, as: version) }
@@ -111,7 +111,7 @@ struct StateChange: CustomStringConvertible {
         }
     }
     static func deletionConfirmed(_ key: RecordKey) -> StateChange {
-        StateChange("deleted \(key)") { $0.confirmDeletion(of: key) }
+        StateChange("deleted \(key)") { $0.confirmDeletion(of: key, isAnswer: true) }
     }
     static func deletionConfirmed(name: String) -> StateChange { deletionConfirmed(RecordKey(name)) }
     static func parked(_ key: RecordKey, _ reason: ParkReason) -> StateChange {

@@ -27,7 +27,7 @@ extension SyncContext {
 
     /// Receives a record that a late creation of this device has made, and notes that it is deleted again.
     mutating func receiveLateCreation(_ found: FetchedRecord) -> Bool {
-        guard state.receiveLateCreation(found) else { return false }
+        guard state.receiveLateCreation(found, at: now.wall) else { return false }
         if state[found.key]?.pending?.isDeletion == true {
             note(
                 .discarded,
@@ -36,6 +36,20 @@ extension SyncContext {
             )
         }
         return true
+    }
+
+    /// Receives the deletion of a record, and uploads the record again if the deletion may be a late one of this device.
+    ///
+    /// - Parameters:
+    ///   - key: The record.
+    ///   - isNews: Whether a deletion by another device counts.
+    mutating func receiveDeletion(of key: RecordKey, isNews: Bool = true) {
+        if state.receiveLateDeletion(of: key, at: now.wall) {
+            let message = "A deletion reached the cloud after a later upload, which is repeated."
+            return note(.discarded, key.recordName, message)
+        }
+        if isNews { countForeignDeletion(key) }
+        state.receiveDeletion(of: key)
     }
 
     mutating func park(_ key: RecordKey, _ reason: ParkReason) {

@@ -14,7 +14,7 @@ extension SyncState {
             record.listing = listing
             let wasLookedUp = record.mustLookUp
             record.mustLookUp = false
-            record.creations.noteThere()
+            record.late.noteThere()
             // What the cloud has now is not what was to be deleted again.
             if record.pending?.isRepetition == true { record.pending = nil }
             if let known = record.known {
@@ -53,13 +53,24 @@ extension SyncState {
     ///
     /// It is deleted again; an upload that the app has made since replaces it.
     ///
-    /// - Parameter found: What the cloud has now.
-    /// - Returns: Whether it is such a record; nothing has changed otherwise.
-    package mutating func receiveLateCreation(_ found: FetchedRecord) -> Bool {
+    /// - Parameters:
+    ///   - found: What the cloud has now.
+    ///   - date: The date of now.
+    /// - Returns: Whether it is such a record.
+    package mutating func receiveLateCreation(_ found: FetchedRecord, at date: Date) -> Bool {
         let version = judged(found.version, of: found.recordType)
+        if let record = records[found.key], let known = record.known, !record.isTooNew, !version.isTooNew,
+            record.late.include(version, edited: found.edited, insteadOf: known)
+        {
+            // Something has deleted the known version before.
+            if record.late.mayBeDeleted(at: date), record.pending?.isDeletion != true {
+                return queueKnown(over: version, at: found)
+            }
+            receiveDeletion(of: found.key)
+        }
         guard let record = records[found.key], record.known == nil, record.lost == nil, !version.isTooNew,
             record.pending.map({ $0.isRepetition || (!$0.isDeletion && $0.on == EditBase(nil)) }) ?? true,
-            record.creations.include(version, edited: found.edited)
+            record.late.include(version, edited: found.edited)
         else { return false }
         promise()
         let listing = zone(found.key.zone).listing
@@ -70,10 +81,65 @@ extension SyncState {
                 record.pending?.isRepetition = true
                 return
             }
-            record.creations.noteThere()
+            record.late.noteThere()
             record.listing = listing
             record.server = .known(version)
             record.pending?.on.move(to: version.handle)
+        }
+        return true
+    }
+
+    /// Receives the deletion of a record that this device has deleted some minutes ago, and that has been uploaded since.
+    ///
+    /// It may be a request of this device that was given up, so the record is uploaded again.
+    ///
+    /// - Parameters:
+    ///   - key: The record.
+    ///   - date: The date of now.
+    /// - Returns: Whether it is such a record; nothing has changed otherwise.
+    package mutating func receiveLateDeletion(of key: RecordKey, at date: Date) -> Bool {
+        guard let record = records[key], record.known != nil, record.pending?.isDeletion != true,
+            !record.isOwnDeletion, record.late.mayBeDeleted(at: date)
+        else { return false }
+        promise()
+        change(key) { record in
+            record.mustLookUp = false
+            record.late.noteDeleted(record.known)
+            guard record.pending == nil, !record.isTooNew, let known = record.known else {
+                // Before any edit, whose fields are laid over it.
+                let late = record.late
+                record.queueAgain()
+                return record.late = late
+            }
+            let kind = LocalChange.Kind.save(known.handle, size: known.size)
+            record.server.forgetKnown()
+            record.carried = CarriedTags()
+            record.sent = []
+            record.pending = LocalChange(kind: kind, edited: known.modified ?? date, base: nil)
+            record.pending?.hash = known.hash
+        }
+        return true
+    }
+
+    /// Queues the known version, or the edit of it, to be uploaded over a late creation.
+    ///
+    /// - Returns: Whether it is queued; a parked edit waits for the app, and says what it is based on.
+    private mutating func queueKnown(over version: KnownVersion, at found: FetchedRecord) -> Bool {
+        guard let record = records[found.key], let known = record.known, record.pending?.parked == nil,
+            record.pending.map({ $0.base == known.handle && !$0.isUndecided }) ?? true
+        else { return false }
+        promise()
+        let listing = zone(found.key.zone).listing
+        change(found.key, of: found.recordType) { record in
+            record.mustLookUp = false
+            record.listing = listing
+            record.server = .known(version)
+            if record.pending == nil {
+                let kind = LocalChange.Kind.save(known.handle, size: known.size)
+                record.pending = LocalChange(kind: kind, edited: known.modified, base: version.handle)
+            } else {
+                record.pending?.on.move(to: version.handle)
+            }
         }
         return true
     }
@@ -92,7 +158,7 @@ extension SyncState {
             let isNews = record.readable != nil || !record.isTooNew || record.isDeletionNews
             // A version of a lost zone can be no ancestor.
             let former = record.lost == nil ? record.readable?.handle : nil
-            record.creations.noteDeleted(record.lastKnown)
+            record.late.noteDeleted(record.lastKnown)
             record.endTooNew()
             record.server = .none
             record.carried = CarriedTags()

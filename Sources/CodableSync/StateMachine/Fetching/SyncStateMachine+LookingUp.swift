@@ -87,8 +87,7 @@ extension SyncStateMachine {
             if let record = state[key], record.known == nil, record.isSendable, !record.mustLookUp {
                 return deferred.refuseWithoutReason(key, &context)
             }
-            context.countForeignDeletion(key)
-            context.state.receiveDeletion(of: key)
+            context.receiveDeletion(of: key)
         case .failure(let error): receive(failed: key, error, &failed)
         }
     }

@@ -21,8 +21,7 @@ extension SyncStateMachine {
         }
         for key in page.deletions where state[key] != nil {
             // One that came and went is no news.
-            if before[key] != nil { context.countForeignDeletion(key) }
-            context.state.receiveDeletion(of: key)
+            context.receiveDeletion(of: key, isNews: before[key] != nil)
         }
         for key in doubtful { lookUp(key) }
         context.state.noteUnread(doubtful)
@@ -51,8 +50,7 @@ extension SyncStateMachine {
     /// Receives the deletions of the known records that a complete listing does not contain.
     private mutating func receiveAbsences() {
         for key in state.absentFromListing(of: zone.number) {
-            context.countForeignDeletion(key)
-            context.state.receiveDeletion(of: key)
+            context.receiveDeletion(of: key)
         }
     }
 

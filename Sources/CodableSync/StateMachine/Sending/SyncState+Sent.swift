@@ -1,9 +1,15 @@
 import RecordCoding
 
+import struct Foundation.Date
+
 /// Requests that change the cloud, and their results.
 extension SyncState {
     /// Notes that the next request sends these contents; its response may be lost.
-    package mutating func beginSending(_ items: [SendItem]) {
+    ///
+    /// - Parameters:
+    ///   - items: What it sends.
+    ///   - date: The date of now.
+    package mutating func beginSending(_ items: [SendItem], at date: Date) {
         promise()
         if let zone = items.first(where: { $0.handle != nil })?.key.zone {
             changeZone(zone) { $0.beginSaving() }
@@ -11,6 +17,7 @@ extension SyncState {
         for item in items {
             guard let handle = item.handle else {
                 change(item.key) { record in
+                    record.late.noteDeletion(at: date, isUnanswered: record.isDeletionSent)
                     record.isDeletionSent = true
                     for index in record.sent.indices { record.sent[index].isBehindDeletion = false }
                 }
@@ -25,8 +32,12 @@ extension SyncState {
                 )
             }
         }
-        while creationQueue.count > SentCreations.maximumRecords, let key = creationQueue.first {
-            change(key) { $0.creations = SentCreations() }
+        // The oldest are forgotten, and deletions that can no longer arrive.
+        while let key = lateQueue.first, let late = self[key]?.late,
+            lateQueue.count > LateRequests.maximumRecords
+                || (late.creations.isEmpty && !late.mayBeDeleted(at: date))
+        {
+            change(key) { $0.late = LateRequests() }
         }
     }
 
@@ -48,7 +59,7 @@ extension SyncState {
         change(key, of: type) { record in
             // A version that was already known does not show what the server has now.
             if record.known?.handle != version.handle { record.listing = listing }
-            record.creations.noteThere(sent)
+            record.late.noteThere(sent)
             if record.lost?.handle == sent {
                 record.confirmLost(as: version, keepsTags: keepsTags, news)
             } else {
@@ -59,13 +70,18 @@ extension SyncState {
     }
 
     /// Notes that the server no longer has the deleted record.
-    package mutating func confirmDeletion(of key: RecordKey) {
+    ///
+    /// - Parameters:
+    ///   - key: The record.
+    ///   - isAnswer: Whether the server has said so in its answer to the request that deletes the record.
+    package mutating func confirmDeletion(of key: RecordKey, isAnswer: Bool = false) {
         promise()
         change(key) { record in
+            if isAnswer { record.late.noteDeletionAnswered() }
             // A model made by a conflict since then, or an earlier deletion by another device, which the app does not
             // know yet.
             let isStillNews = record.isPendingNews || record.server.isDeletion
-            record.creations.noteDeleted(record.lastKnown)
+            record.late.noteDeleted(record.lastKnown)
             record.endTooNew()
             record.server.forgetKnown()
             record.carried = CarriedTags()

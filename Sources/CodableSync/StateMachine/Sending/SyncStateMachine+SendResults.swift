@@ -55,14 +55,14 @@ extension SyncStateMachine {
     private mutating func confirmDeletion(of key: RecordKey) {
         deferred.forgetUnknownErrors(of: key)
         deferred.forgetConflicts(of: key)
-        context.state.confirmDeletion(of: key)
+        context.state.confirmDeletion(of: key, isAnswer: true)
     }
 
     /// Receives a conflict, which the server reports with or without its version of the record.
     private mutating func receiveConflict(of key: RecordKey, with server: KnownVersion?) {
         guard let server else { return lookUp(key) }
         // A look-up tells whether it is a late creation of this device.
-        if state[key]?.creations.areDeleted == true { return lookUp(key) }
+        if state[key]?.late.mayInclude(server) == true { return lookUp(key) }
         let sent = sending.inFlight[key]?.known
         if let sent, sent.changeTag == server.changeTag {
             return deferred.refuseWithoutReason(key, &context)
@@ -120,8 +120,7 @@ extension SyncStateMachine {
         else {
             return deferred.failUnknown(result.key, sent: result.handle, error, &context)
         }
-        context.countForeignDeletion(result.key)
-        context.state.receiveDeletion(of: result.key)
+        context.receiveDeletion(of: result.key)
     }
 }
 

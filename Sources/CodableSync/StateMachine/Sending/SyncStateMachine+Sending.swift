@@ -10,7 +10,7 @@ extension SyncStateMachine {
         sendDelay.end()
         sending.inFlight = InFlight(items, from: state.sendQueue)
         context.began(.sending)
-        context.state.beginSending(items)
+        context.state.beginSending(items, at: context.now.wall)
         context.emit(.sendBegan(count: items.count))
         context.begin(.send(items))
     }

@@ -15,7 +15,7 @@ extension RecordState {
         carried = CarriedTags()
         sent.removeAll { $0.base != nil }
         isDeletionSent = false
-        creations = SentCreations()
+        late = LateRequests()
         mustLookUp = false
     }
 

@@ -48,10 +48,10 @@ package struct RecordState: Equatable, Sendable {
         set { change { $0.isDeletionSent = newValue } }
     }
 
-    /// Creations that may still reach the server.
-    package var creations: SentCreations {
-        get { more?.value.creations ?? SentCreations() }
-        set { change { $0.creations = newValue } }
+    /// Requests that may still reach the server.
+    package var late: LateRequests {
+        get { more?.value.late ?? LateRequests() }
+        set { change { $0.late = newValue } }
     }
 
     private mutating func change(_ body: (inout Parts) -> Void) {
@@ -125,7 +125,7 @@ package struct RecordState: Equatable, Sendable {
 
     /// Whether there is nothing left to store.
     package var isEmpty: Bool {
-        lastKnown == nil && pending == nil && !server.isDeletion && !mustLookUp && creations.isEmpty
+        lastKnown == nil && pending == nil && !server.isDeletion && !mustLookUp && late.isEmpty
     }
 }
 
@@ -137,6 +137,6 @@ extension RecordState {
         var pending: LocalChange?
         var sent: [SentVersion] = []
         var isDeletionSent = false
-        var creations = SentCreations()
+        var late = LateRequests()
     }
 }

@@ -30,8 +30,8 @@ package struct SyncState: Sendable {
     package private(set) var lookUpQueue = RecordQueue()
     /// Records whose latest version this app can't read, since a newer version of it has written that.
     package private(set) var tooNewQueue = RecordQueue()
-    /// Records with creations that may still reach the server.
-    private(set) var creationQueue = RecordQueue()
+    /// Records with requests that may still reach the server.
+    private(set) var lateQueue = RecordQueue()
     /// Records that another device has deleted, which not all streams have told.
     private(set) var deletionQueue = RecordQueue()
     /// The records with changes that streams of `changes` have yet to tell, by number.
@@ -133,7 +133,7 @@ package struct SyncState: Sendable {
         Self.place(key, in: &parkedQueue, from: before, to: after) { $0.pending?.parked != nil }
         Self.place(key, in: &lookUpQueue, from: before, to: after) { $0.mustLookUp }
         Self.place(key, in: &deletionQueue, from: before, to: after) { $0.server.isDeletion }
-        Self.place(key, in: &creationQueue, from: before, to: after) { !$0.creations.isEmpty }
+        Self.place(key, in: &lateQueue, from: before, to: after) { !$0.late.isEmpty }
         Self.place(key, in: &tooNewQueue, from: before, to: after) { $0.isTooNew }
         if after?.server.isDeletion == true, after?.news != before?.news || before?.server.isDeletion != true
         {

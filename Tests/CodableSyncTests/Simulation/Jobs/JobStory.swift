@@ -25,6 +25,8 @@
         var changesUsers = false
         /// Whether a newer version of the app saves records, which these apps then can't read.
         var hasNewerApps = false
+        /// Whether the only writer uploads all records in the end, before the last requests that were given up arrive.
+        var uploadsLast = false
         /// Whether some apps take their copies from the stream; otherwise all of them read.
         var consumes = true
         /// Whether apps that edit in place have a loop over `liveChanges` beside their other calls.
@@ -65,6 +67,8 @@
         var deleted: Set<String> = []
         /// Records that the only writer has deleted last, in a call that has returned.
         var gone: Set<String> = []
+        /// The stamps of the uploads at the end, by record name.
+        var last: [String: String] = [:]
         /// Stamps of calls that have returned, by record name; the outcome of other calls is unknown.
         var acknowledged: [String: Set<String>] = [:]
         /// Stamps that edits removed and that must not be on the server at the end, by record name.
@@ -230,7 +234,11 @@
             say("faults end")
             for app in apps { app.mend() }
             simulation.drain()
-            if options.delays, options.deletes { for app in apps where app.writes { app.deleteAll() } }
+            if options.uploadsLast {
+                uploadLast()
+            } else if options.delays, options.deletes {
+                for app in apps where app.writes { app.deleteAll() }
+            }
             for round in 0..<40 {
                 // Requests that were given up come last, behind all that was sent since.
                 if round == 1 { for app in apps { while app.deliverLate() {} } }
@@ -243,6 +251,23 @@
                 if work == 0, round > 2 { return }
             }
             fail("devices still have work to do after 40 rounds")
+        }
+
+        /// Uploads all records, and lets what was given up arrive behind that, within the time of a late deletion.
+        private func uploadLast() {
+            syncSoon()
+            for app in apps where app.writes { app.uploadAll() }
+            syncSoon()
+            for app in apps { while app.deliverLate() {} }
+            syncSoon()
+        }
+
+        private func syncSoon() {
+            for _ in 0..<2 {
+                clock.advance(by: .seconds(60))
+                // One that waits for longer is done when the time passes again.
+                for app in apps { _ = app.syncToEnd() }
+            }
         }
 
         func stamps(of record: Record?) -> Set<String> {
@@ -282,6 +307,9 @@
                         fail("\(name): draft \(draft) on the server, expected \(drafts)")
                     }
                 }
+            }
+            for (name, stamp) in last where server[name]?.stamps.contains(stamp) != true {
+                fail("\(name): the last upload is missing on the server")
             }
             if options.writers == 1, !options.losesZone {
                 let back = server.filter { gone.contains($0.key) }

@@ -178,6 +178,18 @@
             }
         }
 
+        /// What the only writer has uploaded stays, whatever deletion arrives behind it.
+        func testNoLateRequestUndoesAnUpload() throws {
+            try tell(StampSet.self, 12) { options, _ in
+                options.delays = true
+                options.deletes = true
+                options.writers = 1
+                options.losesZone = false
+                options.uploadsLast = true
+                options.length = 100
+            }
+        }
+
         /// With a single writer, no conflict occurs.
         func testASingleWriterHasNoConflicts() throws {
             try tell {

@@ -72,6 +72,21 @@
             if case .success? = toEnd({ try await $0.delete(named: names) }) { story.gone.formUnion(names) }
         }
 
+        /// Uploads all records, so that none may be missing.
+        func uploadAll() {
+            for name in story.names {
+                story.lastStamp += 1
+                let stamp = "\(index).\(story.lastStamp)"
+                let uploaded = toEnd { [index] engine in
+                    var model = try await engine.model(named: name) ?? Model(name: name)
+                    model[edits: index].append(stamp)
+                    try await engine.upload(model)
+                }
+                if case .success? = uploaded { story.last[name] = stamp }
+                story.gone.remove(name)
+            }
+        }
+
         /// Makes the disk reject one of the next four writes.
         func refuseWrite() { refuseWrite(after: story.chance(4)) }
 

@@ -168,7 +168,7 @@ final class MachineListingTests: MachineTestCase {
         machine.answerSend { _ in .failed(CloudError(.serviceUnavailable)) }
         expire()
         XCTAssertEqual(machine.answerFetch(token: "n").delivered, [])
-        XCTAssertNil(machine.state["A"])
+        XCTAssertNil(machine.state["A"]?.shownHandle)
         XCTAssertEqual(machine.state.pendingCount, 0)
     }
 

@@ -14,7 +14,8 @@ final class MachineCrossingTests: MachineTestCase {
         machine.fetch([.init("A", 5)], token: "f")
         XCTAssertEqual(machine.fireNext { $0 == .sendRetry }.requests, ["send A=delete@t5"])
         machine.answerSend { _ in .failed(CloudError(.unknownItem)) }
-        XCTAssertNil(machine.state["A"])
+        XCTAssertNil(machine.state["A"]?.shownHandle)
+        XCTAssertNil(machine.state["A"]?.pending)
     }
 
     /// P2, I-31: the same when the app has uploaded the record again.
@@ -100,12 +101,19 @@ final class MachineCrossingTests: MachineTestCase {
         XCTAssertFalse(machine.state["A"]?.isDeletionSent ?? true)
     }
 
-    /// The app has been shown the record again, so it must be told about the deletion.
+    /// The app has been shown the record again, so it must be told about the deletion; one that comes soon is this device's
+    /// own, and the record is uploaded again.
     func testDeletionOfARecordShownAgainIsDelivered() {
         uploadAfterADeletionOfUnknownOutcome { _ in .server }
         machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
+        let start = machine
+        machine.answerFetch(deletions: ["A"], token: "g")
+        XCTAssertEqual(machine.state["A"]?.pending?.handle, 5)
+        XCTAssertNil(machine.state["A"]?.known)
+        machine = start
+        machine.now.wall += 600
         machine.answerFetch(deletions: ["A"], token: "g")
         XCTAssertEqual(machine.state.undelivered("A"), .deleted)
         XCTAssertNil(machine.state["A"]?.known)
@@ -118,6 +126,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.run(.calls(.start))
         machine.confirmAccount()
         machine.finishSetup()
+        machine.now.wall += 600
         machine.answerFetch(deletions: ["A"], token: "g")
         XCTAssertEqual(machine.state.undelivered("A"), .deleted)
         XCTAssertEqual(machine.state["A"]?.pending?.handle, 9)

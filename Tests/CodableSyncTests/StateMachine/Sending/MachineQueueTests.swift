@@ -230,7 +230,7 @@ final class MachineQueueTests: MachineTestCase {
         machine.delete("A")
         machine.failSend(CloudError(.serverResponseLost))
         XCTAssertEqual(machine.fetch(deletions: ["A"], token: "2").deliveries, [])
-        XCTAssertNil(machine.state["A"])
+        XCTAssertNil(machine.state["A"]?.shownHandle)
     }
 
     /// LQ-15.

@@ -4,7 +4,7 @@ import XCTest
 @testable import CodableSync
 
 /// Which records are taken for late creations of this device, and how long they are remembered.
-final class SentCreationTests: XCTestCase {
+final class LateRequestTests: XCTestCase {
     private let date = Date(timeIntervalSince1970: 1_800_000_000)
 
     private func creation(_ handle: UInt64) -> LocalChange {
@@ -31,8 +31,8 @@ final class SentCreationTests: XCTestCase {
     }
 
     func testACreationThatWasSentOnceAndConfirmedIsForgotten() {
-        XCTAssertEqual(confirmed(sent: 1)["A"]?.creations, SentCreations())
-        XCTAssertEqual(confirmed(sent: 2)["A"]?.creations.sent.map(\.isRepeated), [true])
+        XCTAssertEqual(confirmed(sent: 1)["A"]?.late, LateRequests())
+        XCTAssertEqual(confirmed(sent: 2)["A"]?.late.creations.map(\.isRepeated), [true])
     }
 
     /// A creation that becomes an edit of what the cloud has: the answer to the edit says nothing about the creation.
@@ -44,7 +44,7 @@ final class SentCreationTests: XCTestCase {
         state.apply(.resolved(name: "A", client: 1, server: 8, .client))
         state.apply(.sendBegan([SendItem(name: "A", handle: 1)]))
         state.apply(.saved(name: "A", sent: 1, version(9, hash: 1, modified: date)))
-        XCTAssertEqual(state["A"]?.creations.sent.map(\.isRepeated), [true])
+        XCTAssertEqual(state["A"]?.late.creations.map(\.isRepeated), [true])
     }
 
     func testARecordWhoseVersionWasForgottenIsNotDeleted() {
@@ -54,17 +54,17 @@ final class SentCreationTests: XCTestCase {
             record.forgetKnownVersion()
             record.mustLookUp = true
         }
-        XCTAssertFalse(state.receiveLateCreation(found(version(10, hash: 1, modified: date + 1))))
+        XCTAssertFalse(state.receiveLateCreation(found(version(10, hash: 1, modified: date + 1)), at: date))
     }
 
     func testAVersionFromBeforeAnotherDevicesDeletionIsNotLate() {
         var state = confirmed(sent: 2)
         state.apply(.fetchedDeletion(name: "A"))
         // A feed that lags behind its own deletions.
-        XCTAssertFalse(state.receiveLateCreation(found(version(9, hash: 1, modified: date))))
-        XCTAssertFalse(state.receiveLateCreation(found(version(9, hash: 1))))
-        XCTAssertFalse(state.receiveLateCreation(found(version(10, hash: 2, modified: date + 1))))
-        XCTAssertTrue(state.receiveLateCreation(found(version(10, hash: 1, modified: date + 1))))
+        XCTAssertFalse(state.receiveLateCreation(found(version(9, hash: 1, modified: date)), at: date))
+        XCTAssertFalse(state.receiveLateCreation(found(version(9, hash: 1)), at: date))
+        XCTAssertFalse(state.receiveLateCreation(found(version(10, hash: 2, modified: date + 1)), at: date))
+        XCTAssertTrue(state.receiveLateCreation(found(version(10, hash: 1, modified: date + 1)), at: date))
         XCTAssertEqual(state["A"]?.pending?.isDeletion, true)
         XCTAssertEqual(state["A"]?.checkInvariants(), [])
     }
@@ -76,21 +76,21 @@ final class SentCreationTests: XCTestCase {
             state.apply(.sendBegan([SendItem(name: "A", handle: nil)]))
             state.apply(.deletionConfirmed(name: "A"))
             let modified = date + TimeInterval(handle)
-            XCTAssertTrue(state.receiveLateCreation(found(version(handle, hash: 1, modified: modified))))
+            XCTAssertTrue(state.receiveLateCreation(found(version(handle, hash: 1, modified: modified)), at: date))
         }
     }
 
     func testTheOldestOfTooManyAreForgotten() {
         var state = SyncState()
-        let count = SentCreations.maximumRecords + 2
+        let count = LateRequests.maximumRecords + 2
         for number in 0..<count {
             state.apply(.queued(name: "\(number)", creation(UInt64(number) + 1)))
             state.apply(.sendBegan([SendItem(name: "\(number)", handle: ContentHandle(UInt64(number) + 1))]))
         }
         state.apply(.sendBegan([]))
-        XCTAssertEqual(state.creationQueue.count, SentCreations.maximumRecords)
-        XCTAssertEqual(state["0"]?.creations, SentCreations())
-        XCTAssertEqual(state["\(count - 1)"]?.creations.sent.count, 1)
+        XCTAssertEqual(state.lateQueue.count, LateRequests.maximumRecords)
+        XCTAssertEqual(state["0"]?.late, LateRequests())
+        XCTAssertEqual(state["\(count - 1)"]?.late.creations.count, 1)
         // What is left of a deleted record goes with it.
         state.apply(.queued(name: "2", LocalChange(kind: .delete, edited: date, base: nil)))
         state.apply(.deletionConfirmed(name: "2"))
@@ -101,10 +101,10 @@ final class SentCreationTests: XCTestCase {
     }
 
     func testOneRecordHasAFewCreations() {
-        var creations = SentCreations()
+        var late = LateRequests()
         for handle in 1...10 as ClosedRange<UInt64> {
-            creations.note(SentCreation(handle: ContentHandle(handle), hash: handle, edited: date))
+            late.note(SentCreation(handle: ContentHandle(handle), hash: handle, edited: date))
         }
-        XCTAssertEqual(creations.sent.map(\.hash), Array(3...10))
+        XCTAssertEqual(late.creations.map(\.hash), Array(3...10))
     }
 }

@@ -1,0 +1,170 @@
+import struct Foundation.Date
+
+/// A creation that was sent: a save without a change tag, which the server refuses only while it has the record.
+package struct SentCreation: Equatable, Sendable {
+    /// The contents, which need not be stored any more.
+    package var handle: ContentHandle
+    /// The hash of the contents; see ``KnownVersion/hash``.
+    package var hash: UInt64
+    /// When the user made the edit, which the record carries; for a lost version, when it was saved, which is later.
+    package var edited: Date
+    /// Whether it was a version that the cloud had lost.
+    package var isLost = false
+    /// Whether more than one request carried it, so that an answer to one says nothing about the others.
+    package var isRepeated: Bool
+    /// Whether the record was deleted since it was sent, by this device or another one.
+    package var isDeleted = false
+
+    /// Whether a version has its contents and the date of its edit.
+    func isSame(as version: KnownVersion, edited: Date?) -> Bool {
+        guard hash == version.hash, let edited else { return false }
+        return isLost ? edited <= self.edited : edited == self.edited
+    }
+
+    package init(handle: ContentHandle, hash: UInt64, edited: Date, isRepeated: Bool = false) {
+        self.handle = handle
+        self.hash = hash
+        self.edited = edited
+        self.isRepeated = isRepeated
+    }
+}
+
+/// A deletion that was sent; the server carries it out whatever the record has become.
+package struct SentDeletion: Equatable, Sendable {
+    /// When it was sent last.
+    package var date: Date
+    /// Whether more than one request carried it, so that an answer to one says nothing about the others.
+    package var isRepeated: Bool
+
+    package init(date: Date, isRepeated: Bool = false) {
+        self.date = date
+        self.isRepeated = isRepeated
+    }
+}
+
+/// The requests about a record that may still reach the server, although they were given up.
+///
+/// The network delivers what was sent when it can. A creation that comes behind the record's deletion would undo it. It is
+/// recognised by its contents and the date of its edit, and is deleted again; nobody who uploads it again gives it the
+/// same date. A deletion that comes behind a later upload would remove that one. Nothing tells it from the deletion of
+/// another device, so for some minutes every deletion counts as late, and the record is uploaded again.
+package struct LateRequests: Equatable, Sendable {
+    package var creations: [SentCreation] = []
+    package var deletion: SentDeletion?
+    /// The server's date of the last version before the deletion; a late creation is later.
+    package var lastModified: Date?
+
+    /// How long a deletion may be on its way: longer than systems keep what a closed connection has sent.
+    private static var longestWay: Double { 600 }
+    /// How many creations of one record are kept.
+    private static var maximum: Int { 8 }
+    /// How many records have such requests; the oldest are forgotten.
+    static var maximumRecords: Int { 1000 }
+
+    package init() {}
+
+    var isEmpty: Bool { creations.isEmpty && deletion == nil }
+
+    /// Whether a version of the server may be a late creation, which a look-up tells.
+    func mayInclude(_ version: KnownVersion) -> Bool {
+        creations.contains { $0.isDeleted || $0.hash == version.hash }
+    }
+
+    /// Notes a creation that the next request carries.
+    mutating func note(_ creation: SentCreation) {
+        if creations.count >= Self.maximum { creations.removeFirst() }
+        creations.append(creation)
+    }
+
+    /// Notes that the next request carries these contents again, be it as an edit of a version.
+    ///
+    /// - Parameter handle: The contents.
+    /// - Returns: Whether they were sent as a creation before.
+    mutating func noteRepeated(_ handle: ContentHandle) -> Bool {
+        guard let index = creations.firstIndex(where: { $0.handle == handle }) else { return false }
+        creations[index].isRepeated = true
+        creations[index].isDeleted = false
+        return true
+    }
+
+    /// Notes that the server has the record.
+    ///
+    /// - Parameter handle: What it has saved; `nil` if it is not known.
+    mutating func noteThere(_ handle: ContentHandle? = nil) {
+        if creations.isEmpty { return }
+        creations.removeAll { $0.handle == handle && !$0.isRepeated }
+        for index in creations.indices { creations[index].isDeleted = false }
+        lastModified = nil
+    }
+
+    /// Notes that the record was deleted.
+    ///
+    /// - Parameter last: The last version that this device knows.
+    mutating func noteDeleted(_ last: KnownVersion?) {
+        if creations.isEmpty { return }
+        for index in creations.indices { creations[index].isDeleted = true }
+        if let modified = last?.modified { lastModified = modified }
+    }
+
+    /// Notes that the next request deletes the record.
+    ///
+    /// - Parameters:
+    ///   - date: The date of now.
+    ///   - isUnanswered: Whether an earlier such request has no answer yet.
+    mutating func noteDeletion(at date: Date, isUnanswered: Bool) {
+        deletion = SentDeletion(date: date, isRepeated: isUnanswered || mayBeDeleted(at: date))
+    }
+
+    /// Notes that the server has answered the last request that deletes the record.
+    mutating func noteDeletionAnswered() {
+        if deletion?.isRepeated == false { deletion = nil }
+    }
+
+    /// Whether a deletion may still arrive.
+    ///
+    /// - Parameter date: The date of now; it may be before that of the request, if the clock was set back.
+    func mayBeDeleted(at date: Date) -> Bool {
+        deletion.map { abs(date.timeIntervalSince($0.date)) < Self.longestWay } ?? false
+    }
+
+    /// Whether a version that the server has again is one of these creations.
+    ///
+    /// - Parameters:
+    ///   - version: The version.
+    ///   - edited: The date of the edit that it carries.
+    /// - Returns: Whether it is one.
+    func include(_ version: KnownVersion, edited: Date?) -> Bool {
+        if let lastModified {
+            guard let modified = version.modified, modified > lastModified else { return false }
+        }
+        return creations.contains { $0.isDeleted && $0.isSame(as: version, edited: edited) }
+    }
+
+    /// Whether a version that the server has instead of another one is one of these creations.
+    ///
+    /// - Parameters:
+    ///   - version: The version.
+    ///   - edited: The date of the edit that it carries.
+    ///   - known: The version that this device knows.
+    /// - Returns: Whether it is one, so that the record was deleted in between.
+    func include(_ version: KnownVersion, edited: Date?, insteadOf known: KnownVersion) -> Bool {
+        version.hash != known.hash && version.isNewer(than: known)
+            && creations.contains { $0.isSame(as: version, edited: edited) }
+    }
+}
+
+extension RecordState {
+    /// Notes what the next request saves, if that is a creation or was one before.
+    mutating func noteCreation(_ handle: ContentHandle) {
+        if !late.creations.isEmpty, late.noteRepeated(handle) { return }
+        if let lost, let saved = lost.modified {
+            var creation = SentCreation(handle: handle, hash: lost.hash, edited: saved)
+            creation.isLost = true
+            return late.note(creation)
+        }
+        guard known == nil, lost == nil, let pending, pending.handle == handle, pending.base == nil,
+            let hash = pending.hash, let edited = pending.edited
+        else { return }
+        late.note(SentCreation(handle: handle, hash: hash, edited: edited))
+    }
+}
