@@ -16,7 +16,7 @@ struct Landmarks: AsyncParsableCommand {
             """,
         subcommands: [
             Demo.self, Import.self, Add.self, Edit.self, Remove.self, List.self, Sync.self, Watch.self,
-            Status.self, Schema.self, SignIn.self,
+            Status.self, Schema.self, SignIn.self, AnswerPurge.self,
         ]
     )
 

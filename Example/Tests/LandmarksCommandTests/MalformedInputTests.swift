@@ -40,7 +40,7 @@ final class MalformedInputTests: CommandTestCase {
             arguments: ["insepct"],
             text:
                 "unknown command 'insepct'; the commands are demo, import, add, edit, remove, list, sync, watch, "
-                + "status, schema, sign-in, help"
+                + "status, schema, sign-in, answer-purge, help"
         ),
         Row(
             arguments: ["li\nst\u{1B}"],

@@ -15,6 +15,24 @@ enum Cloud: Sendable {
         case .server(let server): server.url.absoluteString
         }
     }
+
+    /// An error with the server's address, where that may be the mistake.
+    ///
+    /// The library leaves addresses out of its messages, since its requests have tokens in theirs.
+    func naming(_ error: any Error) -> any Error {
+        guard case .server = self else { return error }
+        let cloudError = (error as? SyncError)?.cloudError ?? error as? CloudError
+        switch cloudError?.code {
+        case .notAuthenticated:
+            return Failure(
+                .unavailable,
+                "nobody is signed in to \(place.shown) on this device; run 'landmarks sign-in' with the same --cloud"
+            )
+        case .networkFailure, .networkUnavailable:
+            return Failure(.unavailable, "\(Failure(error).message) The server is \(place.shown).")
+        default: return error
+        }
+    }
 }
 
 /// A server that speaks CloudKit's web protocol, such as `record-server` or Apple's.
@@ -33,7 +51,15 @@ struct WebServer: Sendable {
     ///   - variables: The environment.
     /// - Throws: ``Failure``: usage, if the address or a variable can't be used.
     init?(_ text: String, in variables: Environment = .current) throws {
-        guard text.hasPrefix("http://") || text.hasPrefix("https://") else { return nil }
+        guard text.hasPrefix("http://") || text.hasPrefix("https://") else {
+            if Self.looksLikeAnAddress(text) {
+                throw Failure(
+                    .usage,
+                    "'\(text.shown)' is no directory, and a server's address begins with http:// or https://"
+                )
+            }
+            return nil
+        }
         guard let url = URL(string: text), url.host != nil, url.query == nil, url.user == nil else {
             throw Failure(.usage, "'\(text.shown)' is not the address of a server")
         }
@@ -52,6 +78,12 @@ struct WebServer: Sendable {
             )
         }
         apiToken = token
+    }
+
+    /// Whether a text that names no file was meant as an address: `ftp://x`, `127.0.0.1:8080` or `localhost:8080`.
+    private static func looksLikeAnAddress(_ text: String) -> Bool {
+        guard !FileManager.default.fileExists(atPath: text) else { return false }
+        return text.contains("://") || text.wholeMatch(of: /[A-Za-z0-9.\-]+:[0-9]{1,5}\/?/) != nil
     }
 
     /// Distinguishes servers and containers in names of files.
@@ -86,11 +118,10 @@ extension Environment {
     func secret(_ name: String) throws -> String? {
         if let text = try text(name) { return text.trimmingCharacters(in: .whitespacesAndNewlines) }
         guard let path = try text(name + "_FILE") else { return nil }
-        do {
-            let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
-            return text.trimmingCharacters(in: .whitespacesAndNewlines)
-        } catch {
-            throw Failure(.noInput, "can't read the file of \(name)_FILE, '\(path.shown)'")
+        let bytes = try InputFile(path, rawArguments: []).readSecret()
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.badData, "the file of \(name)_FILE, '\(path.shown)', isn't text")
         }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -127,7 +127,7 @@ struct Device: Sendable {
             }
         } catch {
             await close()
-            throw error
+            throw cloud.naming(error)
         }
     }
 }

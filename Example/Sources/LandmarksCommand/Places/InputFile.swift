@@ -57,6 +57,42 @@ struct InputFile {
         }
     }
 
+    /// Reads a file with a secret, which only its owner may read, and which no link leads to.
+    ///
+    /// - Returns: Its bytes, at most 64 KB.
+    /// - Throws: ``Failure`` if it can't be opened or read, is no such file, or is larger.
+    func readSecret() throws -> [UInt8] {
+        let limit = 64 << 10
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ELOOP { throw Failure(.noInput, "'\(shownPath)' is a symbolic link") }
+            throw failure(.noInput)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(.inputOutput) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(.noInput, "'\(shownPath)' is no file") }
+        guard status.st_mode & 0o077 == 0 else {
+            throw Failure(.noInput, "others may read '\(shownPath)', which has a secret; run chmod 600 on it")
+        }
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count < bytes.count {
+            let start = count
+            let read = bytes.withUnsafeMutableBytes {
+                Foundation.read(descriptor, $0.baseAddress?.advanced(by: start), $0.count - start)
+            }
+            if read == 0 { break }
+            if read > 0 {
+                count += read
+            } else if errno != EINTR {
+                throw failure(.inputOutput)
+            }
+        }
+        guard count <= limit else { throw Failure(.badData, "'\(shownPath)' has more than 64 KB") }
+        return Array(bytes[..<count])
+    }
+
     private var tooLarge: Failure {
         Failure(.badData, "'\(shownPath)' has more than \(Self.maximumSize >> 20) MB; split it")
     }

@@ -26,6 +26,12 @@ struct Failure: Error, Equatable {
             )
         case let error as SyncError where error.cloudError?.code == .notAuthenticated:
             self.init(.unavailable, "\(error.description) Run 'landmarks sign-in' with the same --cloud.")
+        case let error as SyncError where error.code == .waitingForDecision:
+            self.init(
+                .unavailable,
+                "the user removed the data from the cloud. Run 'landmarks answer-purge upload-again' to upload what "
+                    + "is here, or 'landmarks answer-purge remove-local' to remove it here, too"
+            )
         case let error as SyncError:
             self.init(Self.status(of: error), error.description)
         case let error as CloudError:
