@@ -80,7 +80,7 @@ public struct RecordServer: Sendable {
         )
     }
 
-    private func router(_ courier: Courier) -> Router<ServerContext> {
+    func router(_ courier: Courier) -> Router<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: RequestLog(logger: logger))
         router.add(middleware: HostCheck(configuration))
@@ -95,7 +95,8 @@ public struct RecordServer: Sendable {
             faults: faults,
             limits: configuration.limits
         ).add(to: router)
-        DeviceRoutes(authenticator: authenticator, courier: courier).add(to: router)
+        DeviceRoutes(authenticator: authenticator, courier: courier, limits: configuration.limits)
+            .add(to: router)
         SignInRoutes(
             configuration: configuration.withoutTokens,
             tokens: tokens,
