@@ -69,7 +69,9 @@ public struct RecordServer: Sendable {
         let limits = configuration.limits
         return Application(
             router: router(courier),
-            server: .http1(configuration: .init(additionalChannelHandlers: [RequestDeadline(limits)])),
+            server: .http1(
+                configuration: .init(additionalChannelHandlers: [RequestDeadline(limits), HostConflict()])
+            ),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.address, port: configuration.port),
                 availableConnectionsDelegate: .maximum(limits.connections, logger: logger)
