@@ -86,6 +86,7 @@ let package = Package(
                 "RecordServerKit",
                 .product(name: "CodableSync", package: "CodableSync"),
                 .product(name: "RecordCoding", package: "CodableSync"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

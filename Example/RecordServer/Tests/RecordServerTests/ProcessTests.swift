@@ -1,8 +1,11 @@
+import ArgumentParser
 @_spi(Server) import CodableSync
 import FaultTestKit
 import Foundation
 @_spi(Server) import RecordServerKit
 import XCTest
+
+@testable import RecordServer
 
 /// The program itself: how it stops, and what it refuses to serve.
 final class ProcessTests: XCTestCase {
@@ -85,6 +88,16 @@ final class ProcessTests: XCTestCase {
                 try ServerProcess(directory: nil, users: ["alice"], arguments),
                 "\(arguments)"
             )
+        }
+    }
+
+    func testTheHelpExplainsEachFormOfAnswers() {
+        let help = RecordServerCommand.helpMessage().split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        for form in AnswerForm.allCases {
+            let explanation = AnswerForm.allValueDescriptions[form.rawValue] ?? ""
+            XCTAssertGreaterThan(explanation.count, 10, form.rawValue)
+            XCTAssertTrue(help.contains("\(form.rawValue) - \(explanation)"), form.rawValue)
         }
     }
 }
