@@ -69,6 +69,14 @@ struct RecordServerCommand: AsyncParsableCommand {
         )
     )
     var hostName: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Where a proxy with TLS makes the server reachable, such as https://cloud.example.org. "
+                + "A sign-in then needs the admin token.",
+            valueName: "url"
+        )
+    )
+    var publicUrl: String?
     @Option(help: "What becomes of web-auth tokens.")
     var rotation = ServerConfiguration.Rotation.lenient
     @Option(
@@ -105,6 +113,7 @@ struct RecordServerCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.callbacks = callback
         configuration.hostNames = hostName
+        configuration.publicURL = try publicUrl.map { try PublicURL($0) }
         configuration.rotation = rotation
         for key in serverKey { try add(key, to: &configuration) }
         for form in answer { form.apply(to: &configuration.answers) }
@@ -130,11 +139,12 @@ struct RecordServerCommand: AsyncParsableCommand {
         let host = configuration.hostNames.first ?? configuration.address
         let own = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
         var lines = [
-            "URL: \(own)",
+            "URL: \(configuration.publicURL?.origin ?? own)",
             "container: \(configuration.container), \(configuration.environment)",
             "API token: \(server.apiToken)",
             "admin token: \(server.adminToken)",
         ]
+        if configuration.publicURL != nil { lines.insert("behind the proxy: \(own)", at: 1) }
         lines += configuration.users.map { "web-auth token of \($0): \(server.webAuthToken(of: $0))" }
         FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
     }

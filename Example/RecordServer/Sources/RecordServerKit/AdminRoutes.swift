@@ -68,7 +68,7 @@ struct AdminRoutes: Sendable {
             guard let token = request.headers[.adminToken], adminToken.matches(token) else {
                 return Response(status: .unauthorized)
             }
-            guard request.isFromOwnPage else { return Response(status: .forbidden) }
+            guard request.isFromOwnPage(of: context) else { return Response(status: .forbidden) }
             return try await answer(request, context)
         }
     }
@@ -125,9 +125,4 @@ struct AdminRoutes: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body))
         )
     }
-}
-
-extension Request {
-    /// Whether the request is from no page of another site; other programs send no origin.
-    var isFromOwnPage: Bool { headers[.origin].map { $0 == origin } ?? true }
 }

@@ -53,7 +53,7 @@ struct Authenticator: Sendable {
                 status: 421,
                 code: "AUTHENTICATION_REQUIRED",
                 reason: "request needs authorization",
-                redirectURL: "\(request.origin)/sign-in"
+                redirectURL: "\(context.origin)/sign-in"
             )
             return .refused(answer)
         }

@@ -30,7 +30,7 @@ struct DeviceRoutes: Sendable {
                     var token = token
                     let poll = await courier.makeToken(for: user)
                     token.apnsToken = Data(SHA256.hash(data: Data(poll.utf8))).base64EncodedString()
-                    token.webcourierURL = "\(request.origin)/courier/\(poll)"
+                    token.webcourierURL = "\(context.origin)/courier/\(poll)"
                     return token
                 }
             }

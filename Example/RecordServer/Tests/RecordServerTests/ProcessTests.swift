@@ -82,13 +82,23 @@ final class ProcessTests: XCTestCase {
             ["--rotation", "never"], ["--environment", "staging"], ["--user", "alice"],
             ["--user", "_developer"], ["--server-key", "id"], ["--server-key", "id=/nonexistent"],
             ["--server-key", "id=/dev/null"], ["--answer", "yes"],
-            ["--tokens", "/nonexistent"],
+            ["--tokens", "/nonexistent"], ["--public-url", "cloud.example.org"],
+            ["--public-url", "https://cloud.example.org/path"],
+            ["--public-url", "https://cloud.example.org", "--api-token", "short"],
         ] {
             XCTAssertThrowsError(
                 try ServerProcess(directory: nil, users: ["alice"], arguments),
                 "\(arguments)"
             )
         }
+    }
+
+    func testWithAProxyItPrintsThePublicURL() throws {
+        let arguments = ["--public-url", "https://cloud.example.org/"]
+        let server = try ServerProcess(directory: nil, users: ["alice"], arguments)
+        XCTAssertEqual(server.printed["URL"], "https://cloud.example.org")
+        XCTAssertEqual(server.printed["behind the proxy"]?.hasPrefix("http://127.0.0.1:"), true)
+        XCTAssertEqual(server.terminate(), 0)
     }
 
     func testTheHelpExplainsEachFormOfAnswers() {
