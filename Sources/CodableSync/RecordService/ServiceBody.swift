@@ -2,8 +2,6 @@ import RecordCoding
 
 /// The body of a request, or a part of it; what is missing or malformed in it is refused by name.
 struct ServiceBody: Sendable {
-    private static let maximumDepth = 64
-
     let json: WebJSON
     /// Where it stands in the request, such as `operations[2].record`; empty for the whole body.
     private let path: String
@@ -12,19 +10,11 @@ struct ServiceBody: Sendable {
     ///
     /// - Throws: `limitExceeded` if it is too large; `invalidArguments` if it is no JSON object or nested too deeply.
     init(_ bytes: [UInt8], limit: Int) throws(CloudError) {
-        guard bytes.count <= limit else {
-            throw CloudError(.limitExceeded, message: "The body has more than \(limit) bytes.")
-        }
+        try RecordService.check(bytes, limit: limit)
         path = ""
         if bytes.isEmpty {
             json = .object([:])
             return
-        }
-        // Before a tree is made of it.
-        let shape = JSONShape(bytes)
-        guard shape.depth <= Self.maximumDepth else { throw .badRequest("the body is nested too deeply") }
-        guard shape.values <= JSONShape.maximumValues else {
-            throw CloudError(.limitExceeded, message: "The body has more than \(JSONShape.maximumValues) values.")
         }
         do {
             json = try WebJSON(bytes)
@@ -116,6 +106,30 @@ struct ServiceBody: Sendable {
     /// - Throws: `invalidArguments` if an option is set that would change the answer's form.
     func refuse(_ keys: String...) throws(CloudError) {
         for key in keys where try bool(key) == true { throw .badRequest("this server has no \(key)") }
+    }
+}
+
+extension RecordService {
+    private static let maximumDepth = 64
+
+    /// Checks the size and the shape of a body before a tree is made of it, whether or not it is JSON.
+    ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - limit: The most bytes that it may have.
+    /// - Throws: ``CloudError``: `limitExceeded` if it is too large; `invalidArguments` if it is nested too deeply.
+    @_spi(Server) public static func check(_ body: [UInt8], limit: Int) throws(CloudError) {
+        guard body.count <= limit else {
+            throw CloudError(.limitExceeded, message: "The body has more than \(limit) bytes.")
+        }
+        let shape = JSONShape(body)
+        guard shape.depth <= maximumDepth else { throw .badRequest("the body is nested too deeply") }
+        guard shape.values <= JSONShape.maximumValues else {
+            throw CloudError(
+                .limitExceeded,
+                message: "The body has more than \(JSONShape.maximumValues) values."
+            )
+        }
     }
 }
 

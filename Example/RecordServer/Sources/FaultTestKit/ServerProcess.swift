@@ -79,6 +79,13 @@ public final class ServerProcess {
     /// - Returns: Its exit code; `nil` if a signal ended it.
     public func terminate(by signal: Int32 = SIGTERM) -> Int32? {
         Foundation.kill(process.processIdentifier, signal)
+        return waitUntilExit()
+    }
+
+    /// Waits until it has ended by itself, or because of a signal.
+    ///
+    /// - Returns: Its exit code; `nil` if a signal ended it.
+    public func waitUntilExit() -> Int32? {
         process.waitUntilExit()
         return process.terminationReason == .exit ? process.terminationStatus : nil
     }

@@ -12,43 +12,88 @@ struct RecordServerCommand: AsyncParsableCommand {
         commandName: "record-server",
         abstract: "A server for CloudKit Web Services, to develop against.",
         discussion: """
+            It prints its URL and tokens, and runs until it gets SIGTERM or SIGINT.
+
             Fixed tokens come from a file that only you may read, such as
               {"apiToken": "…", "adminToken": "…", "webAuthTokens": {"first": "…"}}
             Without one, they are made of a key, which is kept in the directory.
             """
     )
 
-    @Option(help: "Where everything is kept. Without it, everything is in memory.")
+    @Option(
+        help: ArgumentHelp(
+            "Keeps records and the key of the tokens in this directory, which is created if it is missing. "
+                + "Without it, everything is in memory and ends with the server.",
+            valueName: "dir"
+        )
+    )
     var directory: String?
-    @Option(help: "The address to listen on.")
+    @Option(help: "The address to listen on. 0.0.0.0 is reached by other computers; see --host-name.")
     var address = "127.0.0.1"
     @Option(help: "The port to listen on; 0 leaves it to the system.")
     var port = 8080
-    @Option(help: "A user; repeat it for more of them.")
+    @Option(
+        help: ArgumentHelp("The user record name of a user; repeat it for more users.", valueName: "name")
+    )
     var user: [String] = ["first"]
     @Option(help: "The container.")
     var container = "iCloud.local"
     @Option(help: "The environment, development or production.")
     var environment = "development"
-    @Option(help: "The API token. Others on this computer see arguments: use --tokens where that matters.")
+    @Option(
+        help: ArgumentHelp(
+            "The API token; without it, RECORD_SERVER_API_TOKEN of the environment, that of --tokens, or one "
+                + "made of the key. Others on this computer see arguments: use --tokens where that matters.",
+            valueName: "token"
+        )
+    )
     var apiToken: String?
-    @Option(help: "A JSON file with fixed tokens, with permissions 600.")
+    @Option(
+        help: ArgumentHelp(
+            "A JSON file with fixed tokens, see above; it needs permissions 600.",
+            valueName: "file"
+        )
+    )
     var tokens: String?
-    @Option(help: "A URL to which a sign-in may return; repeat it for more of them.")
+    @Option(
+        help: ArgumentHelp(
+            "A URL to which a sign-in may return; repeat it for more URLs. Without one, the page shows the token.",
+            valueName: "url"
+        )
+    )
     var callback: [String] = []
-    @Option(help: "Another name of the server in URLs; repeat it for more of them.")
+    @Option(
+        help: ArgumentHelp(
+            "A name of the server in URLs, besides localhost, 127.0.0.1 and [::1]; repeat it for more names.",
+            valueName: "name"
+        )
+    )
     var hostName: [String] = []
     @Option(
-        help:
-            "What becomes of web-auth tokens: lenient (earlier ones stay good), strict (one request) or none."
+        help: ArgumentHelp(
+            "Where a proxy with TLS makes the server reachable, such as https://cloud.example.org. "
+                + "A sign-in then needs the admin token.",
+            valueName: "url"
+        )
     )
-    var rotation = "lenient"
+    var publicUrl: String?
+    @Option(help: "What becomes of web-auth tokens.")
+    var rotation = ServerConfiguration.Rotation.lenient
     @Option(
-        help:
-            "A server-to-server key for the public database, as ID=FILE; the file has the public key in PEM."
+        help: ArgumentHelp(
+            "A server-to-server key for the public database: its ID and a file with the public P-256 key in PEM; "
+                + "repeat it for more keys.",
+            valueName: "id=file"
+        )
     )
     var serverKey: [String] = []
-    @Option(help: "A form of answers that Apple's server may have, too; repeat it for more of them.")
+    @Option(
+        help: ArgumentHelp(
+            "Answers in a form that Apple's server may have, too; repeat it for more forms. "
+                + "The README says what is answered without it.",
+            valueName: "form"
+        )
+    )
     var answer: [AnswerForm] = []
 
     func run() async throws {
@@ -63,14 +108,12 @@ struct RecordServerCommand: AsyncParsableCommand {
     }
 
     private func makeConfiguration() throws -> ServerConfiguration {
-        guard let rotation = ServerConfiguration.Rotation(rawValue: rotation) else {
-            throw ValidationError("--rotation is lenient, strict or none.")
-        }
         var configuration = ServerConfiguration(container: container, environment: environment, users: user)
         configuration.address = address
         configuration.port = port
         configuration.callbacks = callback
         configuration.hostNames = hostName
+        configuration.publicURL = try publicUrl.map { try PublicURL($0) }
         configuration.rotation = rotation
         for key in serverKey { try add(key, to: &configuration) }
         for form in answer { form.apply(to: &configuration.answers) }
@@ -94,13 +137,24 @@ struct RecordServerCommand: AsyncParsableCommand {
 
     private func print(_ configuration: ServerConfiguration, _ server: RecordServer, _ port: Int) {
         let host = configuration.hostNames.first ?? configuration.address
+        let own = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
         var lines = [
-            "URL: http://\(host.contains(":") ? "[\(host)]" : host):\(port)",
+            "URL: \(configuration.publicURL?.origin ?? own)",
             "container: \(configuration.container), \(configuration.environment)",
             "API token: \(server.apiToken)",
             "admin token: \(server.adminToken)",
         ]
+        if configuration.publicURL != nil { lines.insert("behind the proxy: \(own)", at: 1) }
         lines += configuration.users.map { "web-auth token of \($0): \(server.webAuthToken(of: $0))" }
         FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
     }
+}
+
+extension ServerConfiguration.Rotation: ExpressibleByArgument {
+    /// What the help says about each value.
+    public static let allValueDescriptions = [
+        lenient.rawValue: "each answer has the next one, and earlier ones stay good",
+        strict.rawValue: "each answer has the next one, and each is good for one request",
+        none.rawValue: "they stay the same",
+    ]
 }

@@ -21,7 +21,6 @@ struct AdminRoutes: Sendable {
         var error: String?
     }
 
-    private static let maximumBody = 64 << 10
     private static let path: RouterPath = "/admin/faults"
 
     let configuration: ServerConfiguration
@@ -31,10 +30,13 @@ struct AdminRoutes: Sendable {
 
     func add(to router: Router<ServerContext>) {
         on(.post, Self.path, router) { request, _ in
-            guard let body = try await request.body(upTo: Self.maximumBody) else {
-                return Response(status: .contentTooLarge)
+            let reason = "The body is no JSON object with the name of a \"fault\"."
+            do {
+                let body = try await request.json(upTo: configuration.limits.bodyBytes)
+                return try await plan(body.decode(FaultPlan.self, orRefuse: reason))
+            } catch let refusal as JSONBody.Refusal {
+                return try refuse(HTTPResponse.Status(code: refusal.status), refusal.reason)
             }
-            return try await plan(body)
         }
         on(.get, Self.path, router) { _, _ in
             let listed = await faults.all.map { id, fault in
@@ -66,18 +68,12 @@ struct AdminRoutes: Sendable {
             guard let token = request.headers[.adminToken], adminToken.matches(token) else {
                 return Response(status: .unauthorized)
             }
-            guard request.isFromOwnPage else { return Response(status: .forbidden) }
+            guard request.isFromOwnPage(of: context) else { return Response(status: .forbidden) }
             return try await answer(request, context)
         }
     }
 
-    private func plan(_ body: [UInt8]) async throws -> Response {
-        let plan: FaultPlan
-        do {
-            plan = try JSONDecoder().decode(FaultPlan.self, from: Data(body))
-        } catch {
-            return try refuse(.badRequest, "The body is no JSON object with the name of a \"fault\".")
-        }
+    private func plan(_ plan: FaultPlan) async throws -> Response {
         if let user = plan.user, !configuration.users.contains(user) {
             return try refuse(.badRequest, "There is no such user.")
         }
@@ -129,9 +125,4 @@ struct AdminRoutes: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body))
         )
     }
-}
-
-extension Request {
-    /// Whether the request is from no page of another site; other programs send no origin.
-    var isFromOwnPage: Bool { headers[.origin].map { $0 == origin } ?? true }
 }

@@ -53,7 +53,7 @@ struct Authenticator: Sendable {
                 status: 421,
                 code: "AUTHENTICATION_REQUIRED",
                 reason: "request needs authorization",
-                redirectURL: "\(request.origin)/sign-in"
+                redirectURL: "\(context.origin)/sign-in"
             )
             return .refused(answer)
         }
@@ -88,7 +88,7 @@ struct Authenticator: Sendable {
             return refuse(401, "AUTHENTICATION_FAILED", objection)
         }
         guard let body = try await request.body(upTo: bodyBytes) else {
-            return .refused(.tooLarge(bodyBytes))
+            return .refused(JSONBody.Refusal.tooLarge(bodyBytes).answer)
         }
         guard keys.isSigned(request, body) else {
             return refuse(401, "AUTHENTICATION_FAILED", "the signature is not that of this request")

@@ -2,7 +2,6 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import RecordCoding
 
 /// The paths of databases: finds the user, and leaves the rest to the record service.
@@ -42,7 +41,12 @@ struct DatabaseRoutes: Sendable {
         switch try await authenticator.caller(of: &request, context) {
         case .refused(let answer): return answer.response()
         case .user(let caller):
-            var response = try await answer(request, context, operation, of: caller.user)
+            var response: Response
+            do {
+                response = try await answer(request, context, operation, of: caller.user)
+            } catch let refusal as JSONBody.Refusal {
+                response = refusal.answer.response()
+            }
             response.add(caller)
             return response
         }
@@ -58,9 +62,7 @@ struct DatabaseRoutes: Sendable {
             let reason = "a database is public, private or shared"
             return RecordService.Answer.refusal(status: 400, code: "BAD_REQUEST", reason: reason).response()
         }
-        guard let body = try await request.body(upTo: limits.bodyBytes) else {
-            return RecordService.Answer.tooLarge(limits.bodyBytes).response()
-        }
+        let body = try await request.json(upTo: limits.bodyBytes)
         let zones = await faults.areAboutZones ? ZonesOfRequest.names(in: body) : []
         let fault = await faults.take(for: user, zones: zones)
         switch fault {
@@ -70,7 +72,7 @@ struct DatabaseRoutes: Sendable {
         }
         let answer: RecordService.Answer
         do throws(CloudError) {
-            let call = RecordService.Request(operation, body, user: user, scope: scope)
+            let call = RecordService.Request(operation, body.bytes, user: user, scope: scope)
             answer = try await service.answer(to: call, at: Date())
         } catch {
             // Nobody knows whether the request was carried out, and no answer says so.
@@ -83,25 +85,6 @@ struct DatabaseRoutes: Sendable {
         case .answer, .lostRequest, nil: break
         }
         return answer.response()
-    }
-}
-
-extension RecordService.Answer {
-    /// The answer to a request whose body has more bytes than the limit.
-    static func tooLarge(_ limit: Int) -> RecordService.Answer {
-        .refusal(status: 413, code: "LIMIT_EXCEEDED", reason: "the body has more than \(limit) bytes")
-    }
-}
-
-extension Request {
-    /// The bytes of the body; `nil` if there are more than the limit.
-    func body(upTo limit: Int) async throws -> [UInt8]? {
-        if let length = headers[.contentLength].flatMap(Int.init), length > limit { return nil }
-        do {
-            return Array(buffer: try await body.collect(upTo: limit))
-        } catch is NIOTooManyBytesError {
-            return nil
-        }
     }
 }
 

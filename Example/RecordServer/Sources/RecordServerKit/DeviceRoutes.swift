@@ -18,10 +18,10 @@ struct DeviceRoutes: Sendable {
         "/device/1/:container/:environment/tokens", "/database/1/:container/:environment/tokens",
         "/database/1/:container/:environment/:database/tokens",
     ]
-    private static let maximumBody = 64 << 10
 
     let authenticator: Authenticator
     let courier: Courier
+    let limits: ServerConfiguration.Limits
 
     func add(to router: Router<ServerContext>) {
         for place in Self.places {
@@ -30,7 +30,7 @@ struct DeviceRoutes: Sendable {
                     var token = token
                     let poll = await courier.makeToken(for: user)
                     token.apnsToken = Data(SHA256.hash(data: Data(poll.utf8))).base64EncodedString()
-                    token.webcourierURL = "\(request.origin)/courier/\(poll)"
+                    token.webcourierURL = "\(context.origin)/courier/\(poll)"
                     return token
                 }
             }
@@ -59,17 +59,13 @@ struct DeviceRoutes: Sendable {
         }
         var response: Response
         do {
-            let body = try await request.body(upTo: Self.maximumBody) ?? []
-            let token = try JSONDecoder().decode(
-                Token.self,
-                from: Data(body.isEmpty ? Array("{}".utf8) : body)
-            )
+            let reason = "the body is no JSON object with an apnsEnvironment"
+            let token = try await request.json(upTo: limits.bodyBytes)
+                .decode(Token.self, orRefuse: reason)
             let made = await make(token, caller.user)
             response = Self.json(try JSONEncoder().encode(made))
-        } catch is DecodingError {
-            let reason = "the body is no JSON object with an apnsEnvironment"
-            response = RecordService.Answer.refusal(status: 400, code: "BAD_REQUEST", reason: reason)
-                .response()
+        } catch let refusal as JSONBody.Refusal {
+            response = refusal.answer.response()
         }
         response.add(caller)
         return response

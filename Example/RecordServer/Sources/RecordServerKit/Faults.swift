@@ -109,9 +109,9 @@ struct ZonesOfRequest: Decodable {
     ///
     /// - Parameter body: Its body; one that can't be read is about no zone, and is refused later.
     /// - Returns: The names.
-    static func names(in body: [UInt8]) -> Set<String> {
+    static func names(in body: JSONBody) -> Set<String> {
         let request: ZonesOfRequest
-        do { request = try JSONDecoder().decode(Self.self, from: Data(body)) } catch { return [] }
+        do { request = try body.decode(Self.self, orRefuse: "") } catch { return [] }
         let parts = (request.zones ?? []) + (request.operations ?? [])
         let names = parts.flatMap { [$0.zoneName, $0.zoneID?.zoneName, $0.zone?.zoneID?.zoneName] }
         return Set((names + [request.zoneID?.zoneName]).compactMap { $0 })

@@ -69,7 +69,9 @@ public struct RecordServer: Sendable {
         let limits = configuration.limits
         return Application(
             router: router(courier),
-            server: .http1(configuration: .init(additionalChannelHandlers: [RequestDeadline(limits)])),
+            server: .http1(
+                configuration: .init(additionalChannelHandlers: [RequestDeadline(limits), HostConflict()])
+            ),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.address, port: configuration.port),
                 availableConnectionsDelegate: .maximum(limits.connections, logger: logger)
@@ -80,7 +82,7 @@ public struct RecordServer: Sendable {
         )
     }
 
-    private func router(_ courier: Courier) -> Router<ServerContext> {
+    func router(_ courier: Courier) -> Router<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: RequestLog(logger: logger))
         router.add(middleware: HostCheck(configuration))
@@ -95,7 +97,8 @@ public struct RecordServer: Sendable {
             faults: faults,
             limits: configuration.limits
         ).add(to: router)
-        DeviceRoutes(authenticator: authenticator, courier: courier).add(to: router)
+        DeviceRoutes(authenticator: authenticator, courier: courier, limits: configuration.limits)
+            .add(to: router)
         SignInRoutes(
             configuration: configuration.withoutTokens,
             tokens: tokens,

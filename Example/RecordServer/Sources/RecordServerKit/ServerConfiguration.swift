@@ -43,6 +43,8 @@ public struct ServerConfiguration: Sendable {
     public var port = 8080
     /// The names of the server in URLs, besides those of loopback.
     public var hostNames: [String] = []
+    /// Where a proxy makes the server reachable for others; `nil` without a proxy.
+    public var publicURL: PublicURL?
     /// The URLs to which a sign-in may return.
     public var callbacks: [String] = []
     /// What becomes of a session's web-auth tokens.
@@ -74,6 +76,7 @@ public struct ServerConfiguration: Sendable {
 
     /// Whether only this computer can reach the server.
     public var isLoopback: Bool {
+        if publicURL != nil { return false }
         let parts = address.split(separator: ".", omittingEmptySubsequences: false)
         // A name may begin with the same characters.
         let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
@@ -113,11 +116,13 @@ public struct ServerConfiguration: Sendable {
         for token in [apiToken, adminToken].compactMap({ $0 }) + fixedTokens.values
         where token.utf8.count < Self.minimumTokenLength {
             throw ServerError(
-                "Others can reach \(address), so tokens need at least \(Self.minimumTokenLength) characters."
+                "Others can reach the server, so tokens need at least \(Self.minimumTokenLength) characters."
             )
         }
-        guard !hostNames.isEmpty else {
-            throw ServerError("Others can reach \(address): say with --host-name which names the server has.")
+        guard !hostNames.isEmpty || publicURL != nil else {
+            throw ServerError(
+                "Others can reach \(address): say with --host-name or --public-url which names the server has."
+            )
         }
     }
 }

@@ -34,13 +34,16 @@ struct LogText: CustomStringConvertible {
     }
 }
 
-/// Refuses names that are not the server's, through which a web page could reach it in a user's browser.
+/// Refuses names that are not the server's, through which a web page could reach it in a user's browser, and finds out
+/// the address by which the client knows it.
 struct HostCheck: RouterMiddleware {
-    let hostNames: Set<String>
+    private let hostNames: Set<String>
+    private let publicURL: PublicURL?
 
     init(_ configuration: ServerConfiguration) {
-        let loopback = ["localhost", "127.0.0.1", "[::1]"]
-        hostNames = Set((loopback + configuration.hostNames).map { $0.lowercased() })
+        publicURL = configuration.publicURL
+        let names = ["localhost", "127.0.0.1", "[::1]"] + configuration.hostNames
+        hostNames = Set((names + [publicURL?.host].compactMap { $0 }).map { $0.lowercased() })
     }
 
     func handle(
@@ -51,6 +54,10 @@ struct HostCheck: RouterMiddleware {
         guard let authority = request.head.authority, hostNames.contains(Self.name(authority)) else {
             return Response(status: .misdirectedRequest)
         }
+        var context = context
+        context.origin = "http://\(authority)"
+        // A proxy may leave out its port.
+        if let publicURL, publicURL.host == Self.name(authority) { context.origin = publicURL.origin }
         return try await next(request, context)
     }
 
@@ -113,8 +120,10 @@ extension RecordService.Answer {
 }
 
 extension Request {
-    /// The server's address as the client knows it, whose host was checked.
-    var origin: String { "http://\(head.authority ?? "localhost")" }
+    /// Whether the request is from no page of another site; other programs send no origin.
+    func isFromOwnPage(of context: ServerContext) -> Bool {
+        headers[.origin].map { $0 == context.origin } ?? true
+    }
 
     /// The value of a query item; `nil` if there is none, or it is empty.
     func query(_ name: Substring) -> String? {

@@ -26,8 +26,8 @@ struct SignInRoutes: Sendable {
             }
             return choice(callback)
         }
-        router.post("/sign-in") { request, _ in
-            guard request.isFromOwnPage else { return Response(status: .forbidden) }
+        router.post("/sign-in") { request, context in
+            guard request.isFromOwnPage(of: context) else { return Response(status: .forbidden) }
             guard let body = try await request.body(upTo: Self.maximumBody) else {
                 return Response(status: .contentTooLarge)
             }

@@ -69,36 +69,4 @@ final class KilledServerTests: XCTestCase {
         for device in devices + [third] { try await device.close() }
         XCTAssertEqual(server.terminate(), 0)
     }
-
-    /// Devices upload again what a backup does not have, whatever their first request is.
-    func testNothingIsLostWhenTheServersDirectoryIsRestored() async throws {
-        let files = directory.appending(path: "server")
-        let backup = directory.appending(path: "backup")
-        var server = try ServerProcess(directory: files, users: ["alice"])
-        let port = try XCTUnwrap(server.url.port)
-        let phone = try await ServerDevice("phone", of: "alice", on: server.printed, in: directory)
-        let tablet = try await ServerDevice("tablet", of: "alice", on: server.printed, in: directory)
-        try await phone.engine.upload(Page(id: "before", text: "1"))
-        for device in [phone, tablet] { _ = try await device.engine.sync() }
-        XCTAssertEqual(server.terminate(), 0)
-        try FileManager.default.copyItem(at: files, to: backup)
-        server = try ServerProcess(directory: files, port: port, users: ["alice"])
-        try await phone.engine.upload(Page(id: "behind", text: "2"))
-        for device in [phone, tablet] { _ = try await device.engine.sync() }
-        server.kill()
-        try FileManager.default.removeItem(at: files)
-        try FileManager.default.copyItem(at: backup, to: files)
-        server = try ServerProcess(directory: files, port: port, users: ["alice"])
-        try await phone.engine.upload(Page(id: "first", text: "3"))
-        _ = try await phone.engine.sendChanges()
-        for device in [phone, tablet, phone, tablet] { _ = try await device.engine.sync() }
-        let third = try await ServerDevice("third", of: "alice", on: server.printed, in: directory)
-        _ = try await third.engine.sync()
-        for device in [phone, tablet, third] {
-            let names = try await device.engine.allModels().map(\.id).sorted()
-            XCTAssertEqual(names, ["before", "behind", "first"])
-            try await device.close()
-        }
-        XCTAssertEqual(server.terminate(), 0)
-    }
 }

@@ -48,6 +48,21 @@ final class RawConnection: Sendable {
         return text.isEmpty && !isClosed
     }
 
+    /// Sends a text a byte at a time, until the server closes the connection.
+    ///
+    /// - Returns: How many bytes were sent, what was read, and whether the connection was closed.
+    func drip(_ text: String) async -> (sent: Int, text: String, isClosed: Bool) {
+        wait(milliseconds: 20)
+        var answer = ""
+        for (count, byte) in text.enumerated() {
+            send(String(byte))
+            let (more, isClosed) = await read()
+            answer += more
+            if isClosed { return (count + 1, answer, true) }
+        }
+        return (text.count, answer, false)
+    }
+
     deinit { close(socket) }
 
     /// Sends a text, as far as the server takes it.

@@ -54,20 +54,33 @@ final class SecurityTests: XCTestCase {
 
     func testHeadersAndBodiesThatDripAreCutOff() async throws {
         let limits: (inout ServerConfiguration) -> Void = {
-            $0.limits.headerSeconds = 0.3
-            $0.limits.bodySeconds = 0.3
+            $0.limits.headerSeconds = 0.5
+            $0.limits.bodySeconds = 0.5
         }
+        // A byte every 20 ms or so: ten seconds of them.
+        let filler = String(repeating: "a", count: 500)
         try await raw(limits) { [current] fixture, port in
-            for start in [
-                "", "POST \(current) HTTP/1.1\r\nHost: localhost\r\n",
-                "POST \(current)\(fixture.query()) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+            let length = "Content-Length: 1000\r\n"
+            let post = "POST \(current)\(fixture.query()) HTTP/1.1\r\nHost: localhost\r\n"
+            for (start, rest) in [
+                ("", "GET /" + filler), (post, "X-Filler: " + filler), (post + length + "\r\n", filler),
+                (post + "Transfer-Encoding: chunked\r\n\r\nfff\r\n", filler),
             ] {
                 let connection = try RawConnection(port: port)
                 connection.send(start)
-                let (text, isClosed) = await connection.read()
+                let (sent, text, isClosed) = await connection.drip(rest)
                 XCTAssertTrue(isClosed, start)
-                XCTAssertFalse(text.contains("200 OK"), start)
+                XCTAssertGreaterThan(sent, 1, start)
+                XCTAssertEqual(text, "", start)
             }
+        }
+    }
+
+    func testAConnectionOnWhichNothingArrivesIsCutOff() async throws {
+        try await raw({ $0.limits.headerSeconds = 0.3 }) { _, port in
+            let (text, isClosed) = try await RawConnection(port: port).read()
+            XCTAssertEqual(text, "")
+            XCTAssertTrue(isClosed)
         }
     }
 
@@ -79,7 +92,7 @@ final class SecurityTests: XCTestCase {
     }
 
     func testHeadersOfALaterRequestThatDripAreCutOff() async throws {
-        try await raw({ $0.limits.headerSeconds = 0.3 }) { _, port in
+        try await raw({ $0.limits.headerSeconds = 0.5 }) { _, port in
             let connection = try RawConnection(port: port)
             for _ in 0..<2 {
                 connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -87,8 +100,9 @@ final class SecurityTests: XCTestCase {
                 XCTAssertTrue(text.hasSuffix("ok\n"))
             }
             // The connection may wait longer than that, but not with the beginning of a request.
-            connection.send("GET /health HTTP/1.1\r\nHost: local")
-            let (text, isClosed) = await connection.read()
+            connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\nX-Filler: ")
+            let (sent, text, isClosed) = await connection.drip(String(repeating: "a", count: 500))
+            XCTAssertGreaterThan(sent, 1)
             XCTAssertEqual(text, "")
             XCTAssertTrue(isClosed)
         }

@@ -7,6 +7,8 @@ import XCTest
 struct Page: RecordCodable, Equatable {
     var id: String
     var text: String
+    var note: String?
+    var color: String?
     var recordName: String { id }
 
     static func resolveConflict(_ conflict: Conflict<Page>) throws -> Page? { try conflict.merged() }
@@ -14,6 +16,7 @@ struct Page: RecordCodable, Equatable {
 
 /// A device that uses a server: a directory, a session and an engine.
 final class ServerDevice: Sendable {
+    let name: String
     let session: CloudKitWebSession
     let engine: SyncEngine<Page>
 
@@ -25,14 +28,17 @@ final class ServerDevice: Sendable {
     ///   - printed: What the server has printed.
     ///   - directory: Where its directory is made.
     ///   - transport: Sends its requests.
+    ///   - automaticallySyncs: Whether its engine makes requests by itself.
     /// - Throws: An error if the server does not answer.
     init(
         _ name: String,
         of user: String,
         on printed: [String: String],
         in directory: URL,
-        transport: any WebTransport = URLSessionTransport()
+        transport: any WebTransport = URLSessionTransport(),
+        automaticallySyncs: Bool = true
     ) async throws {
+        self.name = name
         let home = directory.appending(path: name, directoryHint: .isDirectory)
         session = CloudKitWebSession(
             container: "iCloud.local",
@@ -42,9 +48,10 @@ final class ServerDevice: Sendable {
             transport: transport
         )
         let token = try XCTUnwrap(printed["web-auth token of \(user)"])
-        try await session.signIn { _ in token }
+        if try await session.needsSignIn { try await session.signIn { _ in token } }
         var configuration = SyncConfiguration()
         configuration.storage = .directory(home.appending(path: "state"))
+        configuration.automaticallySyncs = automaticallySyncs
         engine = SyncEngine(database: .cloudKitWeb(session), configuration: configuration)
     }
 

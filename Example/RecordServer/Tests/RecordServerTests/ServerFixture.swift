@@ -81,12 +81,21 @@ struct TestClient: Sendable {
         _ body: String = "",
         _ headers: [String: String] = [:]
     ) async throws -> TestResponse {
+        try TestResponse(await sendRaw(method, path, body, headers))
+    }
+
+    /// Returns what has arrived when the connection ends; nothing if there was no answer.
+    func sendRaw(_ method: String, _ path: String, _ body: String, _ headers: [String: String] = [:])
+        async throws -> String
+    {
         let connection = try RawConnection(port: port)
-        var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"]
+        var headers = headers
+        let host = headers.removeValue(forKey: "Host") ?? "localhost"
+        var lines = ["\(method) \(path) HTTP/1.1", "Host: \(host)", "Connection: close"]
         if method == "POST" { lines.append("Content-Length: \(body.utf8.count)") }
         lines += headers.map { "\($0): \($1)" }
         connection.send((lines + ["", body]).joined(separator: "\r\n"))
-        return try TestResponse(await connection.read().text)
+        return await connection.read().text
     }
 }
 
@@ -104,6 +113,15 @@ struct TestResponse {
             answer
         )
         text = parts.dropFirst().joined(separator: "\r\n\r\n")
+    }
+
+    /// All headers.
+    var headers: [String: String] {
+        let pairs = head.dropFirst().compactMap { line -> (String, String)? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            return (String(line[..<colon]), line[colon...].dropFirst().trimmingCharacters(in: .whitespaces))
+        }
+        return Dictionary(pairs) { first, _ in first }
     }
 
     /// The value of a header.
