@@ -19,7 +19,9 @@ final class AnswerPurgeTests: XCTestCase {
             return SyncEngine<Landmark>(database: database, configuration: configuration)
         }
         let first = open()
-        try await first.upload(Landmark(id: "a", name: "Tower", coordinate: Coordinate(latitude: 1, longitude: 2)))
+        try await first.upload(
+            Landmark(id: "a", name: "Tower", coordinate: Coordinate(latitude: 1, longitude: 2))
+        )
         try await first.sync()
         try cloud.purgeZone(ZoneID(zoneName: "Landmark"))
         do {

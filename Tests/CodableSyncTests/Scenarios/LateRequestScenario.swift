@@ -20,7 +20,8 @@ class LateRequestScenario: EngineScenario {
     }
 
     /// Deletes a note in a request that is given up and stays on its way.
-    func deleteLate(_ name: String, _ phone: Device<Note>, _ database: FakeDatabase) async throws -> FakeHold {
+    func deleteLate(_ name: String, _ phone: Device<Note>, _ database: FakeDatabase) async throws -> FakeHold
+    {
         try await phone.engine.delete(named: [name])
         return try await giveUp(phone, database)
     }

@@ -61,7 +61,10 @@ struct AnswerPurge: AsyncParsableCommand {
     static func give(_ answer: Answer, to engine: SyncEngine<Landmark>) async throws -> String {
         do {
             _ = try await engine.sync()
-            throw Failure(.usage, "the data was not removed from the cloud, so there is no question to answer")
+            throw Failure(
+                .usage,
+                "the data was not removed from the cloud, so there is no question to answer"
+            )
         } catch let error as SyncError where error.code == .waitingForDecision {
             try await engine.resolvePurge(answer.purgeAnswer)
         }

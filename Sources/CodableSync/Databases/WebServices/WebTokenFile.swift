@@ -23,7 +23,9 @@ final class WebTokenFile: Sendable {
         do throws(FileError) {
             try fileSystem.createDirectory(at: path.directoryPath)
             try takeLock()
-            guard let status = try fileSystem.status(of: path) else { return WebTokens(identifier: identifier) }
+            guard let status = try fileSystem.status(of: path) else {
+                return WebTokens(identifier: identifier)
+            }
             (bytes, isPrivate) = (try fileSystem.readFile(path, atMost: 1 << 16), status.isPrivate)
         } catch {
             throw CloudError(ofSessionFile: error)

@@ -123,6 +123,7 @@ package struct LateRequests: Equatable, Sendable {
     /// Whether a deletion may still arrive.
     ///
     /// - Parameter date: The date of now; it may be before that of the request, if the clock was set back.
+    /// - Returns: Whether one may.
     func mayBeDeleted(at date: Date) -> Bool {
         deletion.map { abs(date.timeIntervalSince($0.date)) < Self.longestWay } ?? false
     }

@@ -76,7 +76,9 @@ final class LateRequestTests: XCTestCase {
             state.apply(.sendBegan([SendItem(name: "A", handle: nil)]))
             state.apply(.deletionConfirmed(name: "A"))
             let modified = date + TimeInterval(handle)
-            XCTAssertTrue(state.receiveLateCreation(found(version(handle, hash: 1, modified: modified)), at: date))
+            XCTAssertTrue(
+                state.receiveLateCreation(found(version(handle, hash: 1, modified: modified)), at: date)
+            )
         }
     }
 
