@@ -45,6 +45,30 @@ extension URLSessionTransportTests {
         XCTAssertEqual(error?.code, .networkFailure)
     }
 
+    /// What goes on over the connections that are open is answered, and nothing else goes over them.
+    func testARequestCanAskForANewConnection() async throws {
+        let release = DispatchSemaphore(value: 0)
+        let server = try RawServer { request, _ in
+            if request.head.contains("slow") { release.wait() }
+            return .answer(RawServer.json("{}"))
+        }
+        defer { server.close() }
+        let transport = URLSessionTransport()
+        var slow = request(to: server)
+        slow.url = server.url.appending(path: "slow")
+        let waiting = Task { [slow] in try await transport.response(to: slow) }
+        while server.requests.isEmpty { await Task.yield() }
+        _ = try await transport.response(to: request(to: server))
+        var other = request(to: server)
+        other.needsNewConnection = true
+        for _ in 1...2 { _ = try await transport.response(to: other) }
+        release.signal()
+        let answered = try await waiting.value
+        XCTAssertEqual(answered.status, 200)
+        let connections = server.requests.map(\.connection)
+        XCTAssertEqual(Set(connections).count, 4, "\(connections)")
+    }
+
     // D14
     func testABodyThatIsNotAsLongAsAnnouncedIsNotTakenForAnother() async throws {
         for (length, body) in [("1", "{}"), ("7", #"{"a":1}{"b":2}"#), ("-1", "{}"), ("two", "{}")] {

@@ -66,30 +66,6 @@ final class URLSessionTransportTests: XCTestCase {
         XCTAssertEqual(server.requests.first.map { String(decoding: $0.body, as: UTF8.self) }, "{\"a\":1}")
     }
 
-    /// What goes on over the connections that are open is answered, and nothing else goes over them.
-    func testARequestCanAskForANewConnection() async throws {
-        let release = DispatchSemaphore(value: 0)
-        let server = try RawServer { request, _ in
-            if request.head.contains("slow") { release.wait() }
-            return .answer(RawServer.json("{}"))
-        }
-        defer { server.close() }
-        let transport = URLSessionTransport()
-        var slow = request(to: server)
-        slow.url = server.url.appending(path: "slow")
-        let waiting = Task { [slow] in try await transport.response(to: slow) }
-        while server.requests.isEmpty { await Task.yield() }
-        _ = try await transport.response(to: request(to: server))
-        var other = request(to: server)
-        other.needsNewConnection = true
-        for _ in 1...2 { _ = try await transport.response(to: other) }
-        release.signal()
-        let answered = try await waiting.value
-        XCTAssertEqual(answered.status, 200)
-        let connections = server.requests.map(\.connection)
-        XCTAssertEqual(Set(connections).count, 4, "\(connections)")
-    }
-
     func testAClosedConnectionIsALostResponseAndNothingIsSentTwice() async throws {
         let server = try RawServer { _, _ in .close }
         defer { server.close() }
