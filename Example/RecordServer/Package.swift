@@ -16,8 +16,8 @@ let package = Package(
         .executable(name: "fault-test", targets: ["FaultTest"]),
     ],
     dependencies: [
-        // A link to the package of the libraries: its own path would give it the name of the folder it was cloned into.
-        .package(name: "CodableSync", path: "CodableSync"),
+        // The link beside the example, so that both build the libraries once in a shared --scratch-path.
+        .package(name: "CodableSync", path: "../CodableSync"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
