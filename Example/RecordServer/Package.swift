@@ -37,11 +37,17 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            // The dashboard's page is a part of the program, so that it needs no files beside it.
+            resources: [
+                .embedInCode("Pages/dashboard.html"), .embedInCode("Pages/dashboard.css"),
+                .embedInCode("Pages/dashboard.js"),
             ],
             swiftSettings: settings
         ),

@@ -87,6 +87,11 @@ struct RecordServerCommand: AsyncParsableCommand {
         )
     )
     var serverKey: [String] = []
+    @Flag(
+        help:
+            "Allow changes on the dashboard: faults to switch on and off. Prints the link with the token that it needs."
+    )
+    var admin = false
     @Option(
         help: ArgumentHelp(
             "Answers in a form that Apple's server may have, too; repeat it for more forms. "
@@ -115,6 +120,7 @@ struct RecordServerCommand: AsyncParsableCommand {
         configuration.hostNames = hostName
         configuration.publicURL = try publicUrl.map { try PublicURL($0) }
         configuration.rotation = rotation
+        configuration.allowsChangesOnDashboard = admin
         for key in serverKey { try add(key, to: &configuration) }
         for form in answer { form.apply(to: &configuration.answers) }
         if let tokens {
@@ -144,6 +150,10 @@ struct RecordServerCommand: AsyncParsableCommand {
             "API token: \(server.apiToken)",
             "admin token: \(server.adminToken)",
         ]
+        if configuration.allowsChangesOnDashboard {
+            // A fragment stays in the browser.
+            lines.append("dashboard: \(configuration.publicURL?.origin ?? own)/#admin=\(server.adminToken)")
+        }
         if configuration.publicURL != nil { lines.insert("behind the proxy: \(own)", at: 1) }
         lines += configuration.users.map { "web-auth token of \($0): \(server.webAuthToken(of: $0))" }
         FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// `/admin/faults`, for the administrator only, and not from pages of other sites.
+/// `/admin/faults`, for the administrator only, and `/dashboard/faults` for the dashboard; not from pages of other sites.
 ///
 /// `POST` switches a fault on, or lets something happen to a database; `GET` lists what is on; `DELETE` switches off.
 struct AdminRoutes: Sendable {
@@ -21,15 +21,13 @@ struct AdminRoutes: Sendable {
         var error: String?
     }
 
-    private static let path: RouterPath = "/admin/faults"
-
     let configuration: ServerConfiguration
-    let adminToken: SecretDigest
+    let access: DashboardAccess
     let faults: Faults
     let storage: any LedgerStorage
 
     func add(to router: Router<ServerContext>) {
-        on(.post, Self.path, router) { request, _ in
+        on(.post, "", router) { request, _ in
             let reason = "The body is no JSON object with the name of a \"fault\"."
             do {
                 let body = try await request.json(upTo: configuration.limits.bodyBytes)
@@ -38,17 +36,17 @@ struct AdminRoutes: Sendable {
                 return try refuse(HTTPResponse.Status(code: refusal.status), refusal.reason)
             }
         }
-        on(.get, Self.path, router) { _, _ in
+        on(.get, "", router) { _, _ in
             let listed = await faults.all.map { id, fault in
                 Listed(id: id, fault: fault.name, user: fault.user, zone: fault.zone, count: fault.count)
             }
             return try response(.ok, listed)
         }
-        on(.delete, Self.path, router) { _, _ in
+        on(.delete, "", router) { _, _ in
             _ = await faults.switchOff(nil)
             return Response(status: .noContent)
         }
-        on(.delete, "/admin/faults/:id", router) { _, context in
+        on(.delete, "/:id", router) { _, context in
             let id = context.parameters.get("id").flatMap { Int($0) }
             guard let id, await faults.switchOff(id) else {
                 return try refuse(.notFound, "There is no fault of this number.")
@@ -60,17 +58,19 @@ struct AdminRoutes: Sendable {
     /// Adds a path that only the administrator may use.
     private func on(
         _ method: HTTPRequest.Method,
-        _ path: RouterPath,
+        _ path: String,
         _ router: Router<ServerContext>,
         _ answer: @Sendable @escaping (Request, ServerContext) async throws -> Response
     ) {
-        router.on(path, method: method) { request, context in
-            guard let token = request.headers[.adminToken], adminToken.matches(token) else {
-                return Response(status: .unauthorized)
+        func add(_ place: String, _ isAdmitted: @Sendable @escaping (Request) -> Bool) {
+            router.on(RouterPath(place + path), method: method) { request, context in
+                guard isAdmitted(request) else { return Response(status: .unauthorized) }
+                guard request.isFromOwnPage(of: context) else { return Response(status: .forbidden) }
+                return try await answer(request, context)
             }
-            guard request.isFromOwnPage(of: context) else { return Response(status: .forbidden) }
-            return try await answer(request, context)
         }
+        add("/admin/faults") { $0.headers[.adminToken].map(access.admits) ?? false }
+        add("/dashboard/faults", access.mayChange)
     }
 
     private func plan(_ plan: FaultPlan) async throws -> Response {

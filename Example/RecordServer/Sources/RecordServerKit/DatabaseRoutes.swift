@@ -41,6 +41,7 @@ struct DatabaseRoutes: Sendable {
         switch try await authenticator.caller(of: &request, context) {
         case .refused(let answer): return answer.response()
         case .user(let caller):
+            context.note(user: caller.user)
             var response: Response
             do {
                 response = try await answer(request, context, operation, of: caller.user)

@@ -57,6 +57,7 @@ struct DeviceRoutes: Sendable {
         case .refused(let answer): return answer.response()
         case .user(let user): caller = user
         }
+        context.note(user: caller.user)
         var response: Response
         do {
             let reason = "the body is no JSON object with an apnsEnvironment"

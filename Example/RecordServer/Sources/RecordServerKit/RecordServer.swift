@@ -66,9 +66,10 @@ public struct RecordServer: Sendable {
         onRunning: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let courier = Courier(storage, configuration)
+        let news = ServerNews()
         let limits = configuration.limits
         return Application(
-            router: router(courier),
+            router: router(courier, news),
             server: .http1(
                 configuration: .init(additionalChannelHandlers: [RequestDeadline(limits), HostConflict()])
             ),
@@ -76,24 +77,28 @@ public struct RecordServer: Sendable {
                 address: .hostname(configuration.address, port: configuration.port),
                 availableConnectionsDelegate: .maximum(limits.connections, logger: logger)
             ),
-            services: [CourierService(courier: courier, directory: storage as? LedgerDirectory)],
+            services: [
+                CourierService(courier: courier, directory: storage as? LedgerDirectory),
+                NewsService(news: news, storage: storage),
+            ],
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },
             logger: logger
         )
     }
 
-    func router(_ courier: Courier) -> Router<ServerContext> {
+    func router(_ courier: Courier, _ news: ServerNews) -> Router<ServerContext> {
         let router = Router(context: ServerContext.self)
-        router.add(middleware: RequestLog(logger: logger))
+        router.add(middleware: RequestLog(logger: logger, news: news))
         router.add(middleware: HostCheck(configuration))
         router.add(middleware: EncodingCheck())
         router.add(middleware: CommonHeaders())
         router.get("/health") { _, _ in "ok\n" }
         let authenticator = Authenticator(configuration, tokens, keys, apiToken: apiToken)
         let faults = Faults()
+        let service = RecordService(storage: storage, options: configuration.answers)
         DatabaseRoutes(
             authenticator: authenticator,
-            service: RecordService(storage: storage, options: configuration.answers),
+            service: service,
             faults: faults,
             limits: configuration.limits
         ).add(to: router)
@@ -104,13 +109,37 @@ public struct RecordServer: Sendable {
             tokens: tokens,
             adminToken: SecretDigest(adminToken)
         ).add(to: router)
+        let access = DashboardAccess(
+            configuration,
+            adminToken: adminToken,
+            secret: tokens.secret("dashboard")
+        )
+        DashboardRoutes(
+            configuration: configuration.withoutTokens,
+            access: access,
+            service: service,
+            news: news,
+            histories: RecordHistories(storage, service)
+        ).add(to: router)
         AdminRoutes(
             configuration: configuration.withoutTokens,
-            adminToken: SecretDigest(adminToken),
+            access: access,
             faults: faults,
             storage: storage
         ).add(to: router)
         return router
+    }
+}
+
+/// Tells the dashboard what changes as long as the server runs.
+private struct NewsService: Service {
+    let news: ServerNews
+    let storage: any LedgerStorage
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await change in storage.changes { await news.noteChange(of: change.user) }
+        }
     }
 }
 

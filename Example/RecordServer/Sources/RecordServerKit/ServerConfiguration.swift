@@ -53,6 +53,8 @@ public struct ServerConfiguration: Sendable {
     public var apiToken: String?
     /// The token of the administrator; `nil` makes one of the server's key.
     public var adminToken: String?
+    /// Whether the administrator may change something on the dashboard.
+    public var allowsChangesOnDashboard = false
     /// Web-auth tokens of users that never change, by user.
     public var fixedTokens: [String: String] = [:]
     /// The server-to-server keys, which reach the public database only: public P-256 keys as PEM, by their IDs.

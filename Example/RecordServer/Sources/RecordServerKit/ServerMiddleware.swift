@@ -1,4 +1,5 @@
 @_spi(Server) import CodableSync
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -6,6 +7,8 @@ import Logging
 /// Logs the method, the template of the path and the status: no token, no name and no address.
 struct RequestLog: RouterMiddleware {
     let logger: Logger
+    /// Gets the requests of clients, for the dashboard.
+    let news: ServerNews
 
     func handle(
         _ request: Request,
@@ -15,6 +18,17 @@ struct RequestLog: RouterMiddleware {
         let response = try await next(request, context)
         let template = context.endpointPath ?? "(no such path)"
         logger.info("\(LogText(request.method.rawValue)) \(LogText(template)) \(response.status.code)")
+        if !template.hasPrefix("/dashboard"), template != "/" {
+            await news.note(
+                ServerNews.Request(
+                    date: Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+                    method: LogText(request.method.rawValue).description,
+                    path: LogText(template).description,
+                    status: response.status.code,
+                    user: context.userName
+                )
+            )
+        }
         return response
     }
 }

@@ -1,5 +1,10 @@
 import Foundation
 
+#if canImport(CDispatch)
+    // On Linux, an optimized build finds the members of `stat` there.
+    import CDispatch
+#endif
+
 /// A file that the user named; it is read as a whole.
 struct InputFile {
     /// The path, safe to print.
