@@ -124,7 +124,11 @@ async function readPages(user, name, place) {
             if (wasNew || page.serverErrorCode === "ZONE_NOT_FOUND") break;
             continue;
         }
-        for (const record of page.records || []) place.records.set(record.recordName, record);
+        for (const record of page.records || []) {
+            // The last one that was changed comes last.
+            place.records.delete(record.recordName);
+            place.records.set(record.recordName, record);
+        }
         place.token = page.syncToken;
         if (user === view.user && name === view.zone) showRecords();
         if (!page.moreComing) break;
@@ -143,6 +147,8 @@ function showRecords() {
     const there = records.filter((record) => !record.deleted).length;
     at("count").textContent = view.zone
         ? there + (records.length > there ? ", " + (records.length - there) + " deleted" : "") : "";
+    const newest = records.length > 0 ? ", " + records[records.length - 1].recordName : "";
+    document.title = (view.zone ? view.zone + ": " + there + newest : "Record server");
     const text = at("filter").value.trim().toLowerCase();
     const rows = [];
     let wanted = 0;
@@ -333,7 +339,8 @@ async function follow() {
 
 async function begin() {
     // A fragment never leaves the browser; the token in it is exchanged for a cookie that no script can read.
-    const token = new URLSearchParams(location.hash.slice(1)).get("admin");
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    const token = wanted.get("admin");
     if (token) {
         history.replaceState(null, "", location.pathname);
         await signIn(token);
@@ -343,7 +350,11 @@ async function begin() {
     prepareFaults();
     await readFaults();
     follow();
-    if (view.server.users.length > 0) await choose(view.server.users[0]);
+    if (view.server.users.length === 0) return;
+    const user = view.server.users.includes(wanted.get("user")) ? wanted.get("user") : view.server.users[0];
+    Object.assign(view, { user, zone: wanted.get("zone"), record: wanted.get("record") });
+    showUsers();
+    await readZones();
 }
 
 begin().catch((error) => { at("connection").textContent = error.message; });
