@@ -88,6 +88,7 @@ extension JSONReader {
             var creation = SentCreation(handle: handle, hash: hash, edited: edited, isRepeated: isRepeated)
             creation.isDeleted = try json.element { try $0.bool() }
             creation.isLost = try json.element { try $0.bool() }
+            creation.isEdit = try json.element { try $0.bool() }
             return creation
         }
     }

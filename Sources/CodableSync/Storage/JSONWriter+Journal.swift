@@ -200,6 +200,7 @@ extension JSONWriter {
             json.bool(sent.isRepeated)
             json.bool(sent.isDeleted)
             json.bool(sent.isLost)
+            json.bool(sent.isEdit)
             json.endArray()
         }
         member("creationsAfter", late.lastModified)

@@ -112,6 +112,7 @@ enum JournalSamples {
         deleted.late.creations = [SentCreation(handle: 27, hash: 1, edited: date)]
         deleted.late.creations[0].isDeleted = true
         deleted.late.creations[0].isLost = true
+        deleted.late.creations[0].isEdit = true
         deleted.pending = LocalChange(kind: .delete, edited: date, base: nil)
         deleted.pending?.isRepetition = true
         deleted.late.lastModified = date

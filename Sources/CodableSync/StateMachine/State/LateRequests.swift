@@ -14,6 +14,8 @@ package struct SentCreation: Equatable, Sendable {
     package var isRepeated: Bool
     /// Whether the record was deleted since it was sent, by this device or another one.
     package var isDeleted = false
+    /// Whether a request without an answer carried it as an edit, too, so that it may have replaced a version.
+    package var isEdit = false
 
     /// Whether a version has its contents and the date of its edit.
     func isSame(as version: KnownVersion, edited: Date?) -> Bool {
@@ -78,12 +80,15 @@ package struct LateRequests: Equatable, Sendable {
 
     /// Notes that the next request carries these contents again, be it as an edit of a version.
     ///
-    /// - Parameter handle: The contents.
+    /// - Parameters:
+    ///   - handle: The contents.
+    ///   - isEdit: Whether it is an edit of a version.
     /// - Returns: Whether they were sent as a creation before.
-    mutating func noteRepeated(_ handle: ContentHandle) -> Bool {
+    mutating func noteRepeated(_ handle: ContentHandle, isEdit: Bool) -> Bool {
         guard let index = creations.firstIndex(where: { $0.handle == handle }) else { return false }
         creations[index].isRepeated = true
         creations[index].isDeleted = false
+        if isEdit { creations[index].isEdit = true }
         return true
     }
 
@@ -93,7 +98,10 @@ package struct LateRequests: Equatable, Sendable {
     mutating func noteThere(_ handle: ContentHandle? = nil) {
         if creations.isEmpty { return }
         creations.removeAll { $0.handle == handle && !$0.isRepeated }
-        for index in creations.indices { creations[index].isDeleted = false }
+        for index in creations.indices {
+            creations[index].isDeleted = false
+            if creations[index].handle == handle { creations[index].isEdit = false }
+        }
         lastModified = nil
     }
 
@@ -150,14 +158,14 @@ package struct LateRequests: Equatable, Sendable {
     /// - Returns: Whether it is one, so that the record was deleted in between.
     func include(_ version: KnownVersion, edited: Date?, insteadOf known: KnownVersion) -> Bool {
         version.hash != known.hash && version.isNewer(than: known)
-            && creations.contains { $0.isSame(as: version, edited: edited) }
+            && creations.contains { !$0.isEdit && $0.isSame(as: version, edited: edited) }
     }
 }
 
 extension RecordState {
     /// Notes what the next request saves, if that is a creation or was one before.
     mutating func noteCreation(_ handle: ContentHandle) {
-        if !late.creations.isEmpty, late.noteRepeated(handle) { return }
+        if !late.creations.isEmpty, late.noteRepeated(handle, isEdit: known != nil) { return }
         if let lost, let saved = lost.modified {
             var creation = SentCreation(handle: handle, hash: lost.hash, edited: saved)
             creation.isLost = true
