@@ -96,7 +96,8 @@ extension JSONReader {
     private mutating func deletions() throws -> [SentDeletion] {
         try rows { json in
             let date = try json.element { try $0.date() }
-            return SentDeletion(date: date, isRepeated: try json.element { try $0.bool() })
+            let count = try json.element { try $0.uint() }
+            return SentDeletion(date: date, count: Int(clamping: max(count, 1)))
         }
     }
 

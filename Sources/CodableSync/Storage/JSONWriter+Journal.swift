@@ -186,7 +186,7 @@ extension JSONWriter {
             array([deletion]) { json, sent in
                 json.beginArray()
                 json.date(sent.date)
-                json.bool(sent.isRepeated)
+                json.uint(UInt64(clamping: sent.count))
                 json.endArray()
             }
         }

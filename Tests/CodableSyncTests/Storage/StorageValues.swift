@@ -95,7 +95,7 @@ enum JournalSamples {
             SentCreation(handle: 25, hash: UInt64.max, edited: date, isRepeated: true),
             SentCreation(handle: 26, hash: 0, edited: date),
         ]
-        full.late.deletion = SentDeletion(date: date, isRepeated: true)
+        full.late.deletion = SentDeletion(date: date, count: 3)
         full.news = RecordNews(12)
         full.news?.isUndecodable = true
         full.listing = 13

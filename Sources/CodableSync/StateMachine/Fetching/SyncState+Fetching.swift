@@ -105,6 +105,7 @@ extension SyncState {
         change(key) { record in
             record.mustLookUp = false
             record.late.noteDeleted(record.known)
+            record.late.noteDeletionEnded()
             guard record.pending == nil, !record.isTooNew, let known = record.known else {
                 // Before any edit, whose fields are laid over it.
                 let late = record.late
@@ -132,6 +133,7 @@ extension SyncState {
         let listing = zone(found.key.zone).listing
         change(found.key, of: found.recordType) { record in
             record.mustLookUp = false
+            record.late.noteDeletionEnded()
             record.listing = listing
             record.server = .known(version)
             if record.pending == nil {

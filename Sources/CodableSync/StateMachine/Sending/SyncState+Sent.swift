@@ -77,7 +77,7 @@ extension SyncState {
     package mutating func confirmDeletion(of key: RecordKey, isAnswer: Bool = false) {
         promise()
         change(key) { record in
-            if isAnswer { record.late.noteDeletionAnswered() }
+            if isAnswer { record.late.noteDeletionEnded() }
             // A model made by a conflict since then, or an earlier deletion by another device, which the app does not
             // know yet.
             let isStillNews = record.isPendingNews || record.server.isDeletion

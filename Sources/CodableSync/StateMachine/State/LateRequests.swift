@@ -33,14 +33,14 @@ package struct SentCreation: Equatable, Sendable {
 
 /// A deletion that was sent; the server carries it out whatever the record has become.
 package struct SentDeletion: Equatable, Sendable {
-    /// When it was sent last.
+    /// When it was sent last, or given up.
     package var date: Date
-    /// Whether more than one request carried it, so that an answer to one says nothing about the others.
-    package var isRepeated: Bool
+    /// How many requests with it have no answer, each of which may delete one upload.
+    package var count: Int
 
-    package init(date: Date, isRepeated: Bool = false) {
+    package init(date: Date, count: Int = 1) {
         self.date = date
-        self.isRepeated = isRepeated
+        self.count = count
     }
 }
 
@@ -120,12 +120,14 @@ package struct LateRequests: Equatable, Sendable {
     ///   - date: The date of now.
     ///   - isUnanswered: Whether an earlier such request has no answer yet.
     mutating func noteDeletion(at date: Date, isUnanswered: Bool) {
-        deletion = SentDeletion(date: date, isRepeated: isUnanswered || mayBeDeleted(at: date))
+        let former = mayBeDeleted(at: date) ? deletion?.count ?? 0 : isUnanswered ? 1 : 0
+        deletion = SentDeletion(date: date, count: former + 1)
     }
 
-    /// Notes that the server has answered the last request that deletes the record.
-    mutating func noteDeletionAnswered() {
-        if deletion?.isRepeated == false { deletion = nil }
+    /// Notes that one of the requests that delete the record is no longer on its way.
+    mutating func noteDeletionEnded() {
+        guard let count = deletion?.count else { return }
+        if count > 1 { deletion?.count = count - 1 } else { deletion = nil }
     }
 
     /// Whether a deletion may still arrive.
