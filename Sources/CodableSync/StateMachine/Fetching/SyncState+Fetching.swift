@@ -64,13 +64,16 @@ extension SyncState {
         {
             // Something has deleted the known version before.
             if record.late.mayBeDeleted(at: date), record.pending?.isDeletion != true {
-                return queueKnown(over: version, at: found)
+                return queueLatest(over: version, at: found)
             }
             receiveDeletion(of: found.key)
         }
-        guard let record = records[found.key], record.known == nil, record.lost == nil, !version.isTooNew,
-            record.pending.map({ $0.isRepetition || (!$0.isDeletion && $0.on == EditBase(nil)) }) ?? true,
+        guard let record = records[found.key], record.known == nil, !version.isTooNew,
             record.late.include(version, edited: found.edited)
+        else { return false }
+        // It follows a late deletion.
+        if record.lost != nil { return queueLatest(over: version, at: found) }
+        guard record.pending.map({ $0.isRepetition || (!$0.isDeletion && $0.on == EditBase(nil)) }) ?? true
         else { return false }
         promise()
         let listing = zone(found.key.zone).listing
@@ -106,39 +109,32 @@ extension SyncState {
             record.mustLookUp = false
             record.late.noteDeleted(record.known)
             record.late.noteDeletionEnded()
-            guard record.pending == nil, !record.isTooNew, let known = record.known else {
-                // Before any edit, whose fields are laid over it.
-                let late = record.late
-                record.queueAgain()
-                return record.late = late
-            }
-            let kind = LocalChange.Kind.save(known.handle, size: known.size)
-            record.server.forgetKnown()
-            record.carried = CarriedTags()
-            record.sent = []
-            record.pending = LocalChange(kind: kind, edited: known.modified ?? date, base: nil)
-            record.pending?.hash = known.hash
+            // Before any edit, whose fields are laid over it.
+            let late = record.late
+            record.queueAgain()
+            record.late = late
         }
         return true
     }
 
-    /// Queues the known version, or the edit of it, to be uploaded over a late creation.
+    /// Queues the latest version, or the edit of it, to be uploaded over a late creation.
     ///
     /// - Returns: Whether it is queued; a parked edit waits for the app, and says what it is based on.
-    private mutating func queueKnown(over version: KnownVersion, at found: FetchedRecord) -> Bool {
-        guard let record = records[found.key], let known = record.known, record.pending?.parked == nil,
-            record.pending.map({ $0.base == known.handle && !$0.isUndecided }) ?? true
+    private mutating func queueLatest(over version: KnownVersion, at found: FetchedRecord) -> Bool {
+        guard let record = records[found.key], let latest = record.lastKnown, !latest.isTooNew,
+            record.pending?.parked == nil,
+            record.pending.map({ $0.base == latest.handle && !$0.isUndecided }) ?? true
         else { return false }
         promise()
         let listing = zone(found.key.zone).listing
         change(found.key, of: found.recordType) { record in
             record.mustLookUp = false
-            record.late.noteDeletionEnded()
+            if record.lost == nil { record.late.noteDeletionEnded() }
             record.listing = listing
             record.server = .known(version)
             if record.pending == nil {
-                let kind = LocalChange.Kind.save(known.handle, size: known.size)
-                record.pending = LocalChange(kind: kind, edited: known.modified, base: version.handle)
+                let kind = LocalChange.Kind.save(latest.handle, size: latest.size)
+                record.pending = LocalChange(kind: kind, edited: latest.modified, base: version.handle)
             } else {
                 record.pending?.on.move(to: version.handle)
             }

@@ -4,7 +4,7 @@ package enum ServerVersion: Equatable, Sendable {
     case none
     /// This version, the latest one that this device has met.
     case known(KnownVersion)
-    /// Nothing in the current zone: the version was lost with the former one, or by a late deletion below an edit, and is
+    /// Nothing in the current zone: the version was lost with the former one, or by a late deletion, and is
     /// uploaded again before any edit, unless the server has refused it.
     case lost(KnownVersion, isRefused: Bool = false)
     /// Nothing: another device has deleted the record, and not all streams have told the app.
