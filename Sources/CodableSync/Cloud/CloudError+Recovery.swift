@@ -68,6 +68,9 @@ extension CloudError {
         }
     }
 
+    /// Whether nothing of the request has left the device.
+    var hasNotLeft: Bool { code == .networkUnavailable }
+
     private var recoveryOfCode: CloudRecovery {
         switch code {
         // Nothing is wrong with the change; the server cannot be reached for a while.

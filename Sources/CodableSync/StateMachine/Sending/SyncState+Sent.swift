@@ -41,6 +41,24 @@ extension SyncState {
         }
     }
 
+    /// Notes that a request has failed as a whole: its deletions were not done, or are on their way from now on.
+    ///
+    /// - Parameters:
+    ///   - items: What it was to send.
+    ///   - error: Why it failed.
+    ///   - date: The date of now, since a request may have waited for long before it left.
+    package mutating func noteFailure(of items: [SendItem], _ error: CloudError, at date: Date) {
+        for item in items where item.handle == nil && self[item.key]?.late.deletion != nil {
+            change(item.key) { record in
+                if error.hasNotLeft {
+                    record.late.noteDeletionEnded()
+                } else {
+                    record.late.deletion?.date = date
+                }
+            }
+        }
+    }
+
     /// Notes that the server has saved what was sent; a lost confirmation is recognised as this device's own save.
     ///
     /// - Parameters:
@@ -111,7 +129,10 @@ extension SyncState {
                 if record.pending == nil { record.queueLost() }
                 record.pending?.parked = reason
                 // The deletion was not done; if the record disappears now, another device has deleted it.
-                if record.pending?.isDeletion == true { record.isDeletionSent = false }
+                if record.pending?.isDeletion == true {
+                    record.isDeletionSent = false
+                    record.late.noteDeletionEnded()
+                }
                 // Reads no longer show it.
                 if reason.isConflict, !record.isParkedAsTooNew { record.tellServerValue(news) }
             }

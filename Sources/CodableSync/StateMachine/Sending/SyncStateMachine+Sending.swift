@@ -29,6 +29,7 @@ extension SyncStateMachine {
     mutating func failSending(_ items: [SendItem], _ error: CloudError) {
         sending.inFlight = InFlight()
         context.emit(.failed(error))
+        context.state.noteFailure(of: items, error, at: context.now.wall)
         switch error.recovery {
         case .resolveConflict where items.count == 1, .acceptDeletion where items.count == 1,
             .retryThenPark where items.count == 1,
