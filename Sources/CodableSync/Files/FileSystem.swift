@@ -43,7 +43,7 @@ package enum FileAccess: Hashable, Sendable {
     case reading
     /// For reading and appending; the file must exist.
     case appending
-    /// For reading and appending; the file is created, or emptied if it exists, and other users may not read it.
+    /// For reading and appending; the file is created, or emptied if it exists.
     case replacing
 }
 

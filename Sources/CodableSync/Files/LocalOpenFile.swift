@@ -47,14 +47,8 @@ final class LocalOpenFile: OpenFile {
             close()
             throw FileError(operation, path, code: reason.code, reason: reason.text)
         }
-        guard access == .replacing else { return }
-        // The file is changed only now that it is known to be a regular file.
-        guard status.isPrivate || fchmod(number, 0o600) == 0 else {
-            let code = errno
-            close()
-            throw FileError(operation, path, code: code)
-        }
-        if status.size > 0 { try truncate(to: 0) }
+        // The file is emptied only now that it is known to be a regular file.
+        if access == .replacing, status.size > 0 { try truncate(to: 0) }
     }
 
     deinit { close() }

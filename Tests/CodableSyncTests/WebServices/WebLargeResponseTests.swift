@@ -85,6 +85,32 @@ final class WebLargeResponseTests: CloudKitWebSessionScenario {
         await session.close()
     }
 
+    /// A page of a proxy says nothing about how many records fit, and when to come again.
+    func testALargeRefusalIsNoLargePage() async throws {
+        let session = try await signedIn()
+        let count = Locked(0)
+        transport.answer { request throws(CloudError) in
+            guard request.url.path.hasSuffix("changes/zone") else { return nil }
+            count.withLock { $0 += 1 }
+            var response = WebTransportResponse(status: 503, headers: ["Retry-After": "30"])
+            response.isTooLarge = true
+            return response
+        }
+        let database = CloudKitWebDatabase(session)
+        let error = await Self.error {
+            _ = try await database.recordZoneChanges(
+                inZoneWith: ZoneID(zoneName: "Item"),
+                since: nil,
+                desiredKeys: nil,
+                resultsLimit: nil
+            )
+        }
+        XCTAssertEqual(error?.code, .serviceUnavailable)
+        XCTAssertEqual(error?.retryAfter, .seconds(30))
+        XCTAssertEqual(count.withLock { $0 }, 1)
+        await session.close()
+    }
+
     /// A 421 without a code is about the connection: a look is repeated at once over a new one, a change is not.
     func testAMisdirectedRequestIsRepeatedOnceOverANewConnection() async throws {
         let session = try await signedIn()

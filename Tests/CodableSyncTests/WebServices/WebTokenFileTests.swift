@@ -54,6 +54,19 @@ final class WebTokenFileTests: CloudKitWebSessionScenario {
         await second.close()
     }
 
+    /// Whoever has opened the file while others could read it reads no token from it.
+    func testAFileThatSomebodyHasOpenGetsNoToken() async throws {
+        let file = path + ".tmp"
+        try Data("x".utf8).write(to: URL(filePath: file))
+        try publish(file)
+        let handle = try FileHandle(forReadingFrom: URL(filePath: file))
+        let session = try await signedIn()
+        try handle.seek(toOffset: 0)
+        let text = String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+        XCTAssertFalse(text.contains("secret"), text)
+        await session.close()
+    }
+
     private func publish(_ path: String) throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
     }

@@ -122,7 +122,7 @@ extension CloudKitWebSession {
     func rotating(_ request: WebRequest, with token: String) async throws(CloudError) -> WebAnswer {
         let (answer, next) = try await answer(to: request, with: token)
         if !answer.isRefused { try keep(next, after: token) }
-        if request.isChange, answer.isTooLarge {
+        if request.isChange, answer.isTooLarge, answer.status == 200 {
             throw CloudError(.serverResponseLost, message: "The server's answer is too large.")
         }
         if request.isChange, answer.isOfUnknownEffect {

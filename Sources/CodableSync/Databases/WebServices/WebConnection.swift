@@ -69,7 +69,9 @@ package struct WebAnswer: Equatable, Sendable {
     /// - Throws: The error of the request as a whole; `limitExceeded` for one that is too large; `serverResponseLost` for a body that is no JSON, since the
     ///   server said that it has done what was asked.
     func success() throws(CloudError) -> WebJSON {
-        if isTooLarge { throw CloudError(.limitExceeded, message: "The server's answer is too large.") }
+        if isTooLarge, status == 200 {
+            throw CloudError(.limitExceeded, message: "The server's answer is too large.")
+        }
         if status == 200, let json, json["serverErrorCode"] == nil { return json }
         if status == 200, json == nil {
             throw CloudError(.serverResponseLost, message: "The server's answer is not JSON.")

@@ -57,6 +57,9 @@ final class WebTokenFile: Sendable {
     func store(_ tokens: WebTokens) throws(CloudError) {
         let bytes = try tokens.bytes()
         do throws(FileError) {
+            // Left by another program, which may have it open: what is written to it could be read by others.
+            let new = path + ".tmp"
+            if try fileSystem.status(of: new)?.isPrivate == false { try fileSystem.remove(new) }
             try fileSystem.writeAtomically(bytes, to: path)
         } catch {
             throw CloudError(ofSessionFile: error)
