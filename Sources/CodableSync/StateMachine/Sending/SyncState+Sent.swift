@@ -33,10 +33,10 @@ extension SyncState {
             }
         }
         // The oldest are forgotten, and deletions that can no longer arrive.
-        while let key = lateQueue.first, let late = self[key]?.late,
-            lateQueue.count > LateRequests.maximumRecords
-                || (late.creations.isEmpty && !late.mayBeDeleted(at: date))
-        {
+        for key in lateQueue.keys where self[key]?.late.isOver(at: date) == true {
+            change(key) { $0.late.deletion = nil }
+        }
+        while lateQueue.count > LateRequests.maximumRecords, let key = lateQueue.first {
             change(key) { $0.late = LateRequests() }
         }
     }

@@ -138,6 +138,9 @@ package struct LateRequests: Equatable, Sendable {
         deletion.map { abs(date.timeIntervalSince($0.date)) < Self.longestWay } ?? false
     }
 
+    /// Whether the deletion that is noted can no longer arrive.
+    func isOver(at date: Date) -> Bool { deletion != nil && !mayBeDeleted(at: date) }
+
     /// Whether a version that the server has again is one of these creations.
     ///
     /// - Parameters:
