@@ -99,6 +99,10 @@ final class WebServerTests: XCTestCase {
             let message = Failure(cloud.naming(CloudError(code))).message
             XCTAssertTrue(message.contains("http://127.0.0.1:9"), message)
         }
+        // Whoever signs in must learn why that failed, not that it is to be done.
+        let refused = CloudError(.notAuthenticated, message: "There is no token in what came back.")
+        let message = Failure(cloud.naming(refused, isSigningIn: true)).message
+        XCTAssertTrue(message.contains("no token") && message.contains("http://127.0.0.1:9"), message)
         XCTAssertEqual((cloud.naming(CloudError(.quotaExceeded)) as? CloudError)?.code, .quotaExceeded)
     }
 }

@@ -30,7 +30,7 @@ struct SignIn: AsyncParsableCommand {
             try Output.standard.write("signed in as \(user.shown)\n")
         } catch {
             await session.close()
-            throw device.cloud.naming(error)
+            throw device.cloud.naming(error, isSigningIn: true)
         }
     }
 

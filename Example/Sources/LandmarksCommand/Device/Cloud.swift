@@ -19,16 +19,20 @@ enum Cloud: Sendable {
     /// An error with the server's address, where that may be the mistake.
     ///
     /// The library leaves addresses out of its messages, since its requests have tokens in theirs.
-    func naming(_ error: any Error) -> any Error {
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - isSigningIn: Whether a sign-in has failed, whose error says why.
+    func naming(_ error: any Error, isSigningIn: Bool = false) -> any Error {
         guard case .server = self else { return error }
         let cloudError = (error as? SyncError)?.cloudError ?? error as? CloudError
         switch cloudError?.code {
-        case .notAuthenticated:
+        case .notAuthenticated where !isSigningIn:
             return Failure(
                 .unavailable,
                 "nobody is signed in to \(place.shown) on this device; run 'landmarks sign-in' with the same --cloud"
             )
-        case .networkFailure, .networkUnavailable:
+        case .notAuthenticated, .networkFailure, .networkUnavailable:
             return Failure(.unavailable, "\(Failure(error).message) The server is \(place.shown).")
         default: return error
         }
