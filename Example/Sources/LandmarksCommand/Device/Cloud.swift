@@ -23,6 +23,7 @@ enum Cloud: Sendable {
     /// - Parameters:
     ///   - error: The error.
     ///   - isSigningIn: Whether a sign-in has failed, whose error says why.
+    /// - Returns: The error to show.
     func naming(_ error: any Error, isSigningIn: Bool = false) -> any Error {
         guard case .server = self else { return error }
         let cloudError = (error as? SyncError)?.cloudError ?? error as? CloudError

@@ -102,6 +102,24 @@ final class LateRequestTests: XCTestCase {
         XCTAssertNil(state["2"])
     }
 
+    /// A request may wait for long before it leaves, and one that has not left can't arrive.
+    func testADeletionMayArriveForMinutesFromTheEndOfItsRequest() {
+        for (code, isLate) in [(CloudError.Code.serverResponseLost, true), (.networkUnavailable, false)] {
+            var state = confirmed(sent: 1)
+            state.apply(.queued(name: "A", LocalChange(kind: .delete, edited: date, base: 9)))
+            let items = [SendItem(name: "A", handle: nil)]
+            state.beginSending(items, at: date)
+            state.noteFailure(of: items, CloudError(code), at: date + 900)
+            state.apply(.queued(name: "A", creation(2)))
+            state.beginSending([SendItem(name: "A", handle: 2)], at: date + 905)
+            state.apply(.saved(name: "A", sent: 2, version(10, hash: 2, modified: date + 910)))
+            XCTAssertEqual(state.receiveLateDeletion(of: RecordKey("A"), at: date + 920), isLate, "\(code)")
+            XCTAssertEqual(state["A"]?.checkInvariants(), [])
+            // It was the only one.
+            XCTAssertFalse(state.receiveLateDeletion(of: RecordKey("A"), at: date + 930))
+        }
+    }
+
     func testOneRecordHasAFewCreations() {
         var late = LateRequests()
         for handle in 1...10 as ClosedRange<UInt64> {

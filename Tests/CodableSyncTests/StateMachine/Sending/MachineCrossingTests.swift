@@ -110,7 +110,7 @@ final class MachineCrossingTests: MachineTestCase {
         machine.finishSetup()
         let start = machine
         machine.answerFetch(deletions: ["A"], token: "g")
-        XCTAssertEqual(machine.state["A"]?.pending?.handle, 5)
+        XCTAssertEqual(machine.state["A"]?.lost?.handle, 5)
         XCTAssertNil(machine.state["A"]?.known)
         machine = start
         machine.now.wall += 600
