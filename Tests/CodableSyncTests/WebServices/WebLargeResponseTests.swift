@@ -70,6 +70,26 @@ final class WebLargeResponseTests: CloudKitWebSessionScenario {
         }
     }
 
+    /// A list of short strings, say; the zone's fetch must go on behind it.
+    func testOneRecordMayHaveMoreValues() async throws {
+        let session = try await signedIn()
+        let values = String(repeating: "0,", count: JSONShape.maximumValues)
+        let page =
+            #"{"zones":[{"zoneID":{"zoneName":"Item"},"records":[],"syncToken":"a","moreComing":false}],"a":["#
+            + values + "0]}"
+        transport.answer { [transport] request throws(CloudError) in
+            guard request.url.path.hasSuffix("changes/zone") else { return nil }
+            return WebTransportResponse(
+                status: 200,
+                headers: ["X-Apple-CloudKit-Web-Auth-Token": transport.signIn()],
+                body: Data(page.utf8)
+            )
+        }
+        let found = try await Self.page(of: CloudKitWebDatabase(session))
+        XCTAssertEqual(found.changeToken, ChangeToken(web: "a"))
+        await session.close()
+    }
+
     /// What was done is not known, so it counts as a lost response.
     func testAChangeWhoseResponseIsTooLargeMayHaveBeenDone() async throws {
         let session = try await signedIn()

@@ -51,7 +51,7 @@ extension CloudKitWebDatabase {
                 resultsLimit: limit
             )
             do throws(CloudError) {
-                let answer = try await database.answer("changes/zone", body)
+                let answer = try await database.answer("changes/zone", body, isOfOneRecord: limit == 1)
                 if token != nil, answer.isTokenExpired { throw CloudError(.changeTokenExpired) }
                 let reader = WebReader(zoneID: zoneID)
                 return try WebResponse.zoneChanges(answer.success(), reader, hadToken: token != nil)

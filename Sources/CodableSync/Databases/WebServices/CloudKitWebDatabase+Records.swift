@@ -59,7 +59,12 @@ extension CloudKitWebDatabase {
         atomically: Bool
     ) async throws(CloudError) -> ModifyRecordsResult {
         let body = try batch.body(savePolicy, atomically: atomically)
-        let answer = try await answer("records/modify", body, isChange: true)
+        let answer = try await answer(
+            "records/modify",
+            body,
+            isChange: true,
+            isOfOneRecord: batch.saves.count + batch.deletions.count == 1
+        )
         var result: ModifyRecordsResult
         if answer.isAtomicFailure {
             // Nothing was changed. Uncertain: whether the answer says which records are to blame.
@@ -174,7 +179,7 @@ extension CloudKitWebDatabase {
     ) async throws(CloudError) -> [RecordID: Result<Record, CloudError>] {
         let body = try WebRequestBody.lookUp(ids.map(\.recordName), in: zoneID, desiredKeys: desiredKeys)
         return WebResponse.records(
-            try await send("records/lookup", body),
+            try await send("records/lookup", body, isOfOneRecord: ids.count == 1),
             for: ids,
             WebReader(zoneID: zoneID)
         )

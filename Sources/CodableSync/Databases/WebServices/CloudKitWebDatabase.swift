@@ -80,20 +80,22 @@ public struct CloudKitWebDatabase: CloudDatabase {
     func send(
         _ operation: String,
         _ body: [UInt8],
-        isChange: Bool = false
+        isChange: Bool = false,
+        isOfOneRecord: Bool = false
     ) async throws(CloudError) -> WebJSON {
-        try await answer(operation, body, isChange: isChange).success()
+        try await answer(operation, body, isChange: isChange, isOfOneRecord: isOfOneRecord).success()
     }
 
     /// Sends a request, and returns the answer, whatever its status.
     func answer(
         _ operation: String,
         _ body: [UInt8],
-        isChange: Bool = false
+        isChange: Bool = false,
+        isOfOneRecord: Bool = false
     ) async throws(CloudError) -> WebAnswer {
-        try await connection.answer(
-            to: WebRequest(operation, body, isChange: isChange, accountGeneration: boundGeneration)
-        )
+        var request = WebRequest(operation, body, isChange: isChange, accountGeneration: boundGeneration)
+        request.isOfOneRecord = isOfOneRecord
+        return try await connection.answer(to: request)
     }
 
     /// - Throws: `limitExceeded` for more items than one request may have.

@@ -172,7 +172,7 @@ extension CloudKitWebSession {
         (outgoing.needsNewConnection, isMisdirected) = (isMisdirected, false)
         let (answer, next): (WebAnswer, String?)
         do throws(CloudError) {
-            (answer, next) = try await exchange(outgoing, with: token)
+            (answer, next) = try await exchange(outgoing, with: token, ofOneRecord: request.isOfOneRecord)
         } catch {
             guard error.code == .serverResponseLost, !request.isChange else { throw error }
             throw CloudError(.networkFailure, message: error.message)
@@ -186,7 +186,8 @@ extension CloudKitWebSession {
     /// Sends a request, and keeps the tokens out of what the response or the transport says of an error.
     func exchange(
         _ request: WebTransportRequest,
-        with token: String?
+        with token: String?,
+        ofOneRecord isOfOneRecord: Bool = false
     ) async throws(CloudError) -> (WebAnswer, next: String?) {
         let response: WebTransportResponse
         do throws(CloudError) {
@@ -199,7 +200,9 @@ extension CloudKitWebSession {
         if response.headers["x-record-server"] != nil { signs.noteRecordServer() }
         let next = ["x-apple-cloudkit-web-auth-token", "x-apple-cloudkit-session"].lazy
             .compactMap { response.headers[$0] }.compactMap(WebCallback.token).first
-        var answer = WebAnswer(response, at: clock.now.wall)
+        // One record is limited by its size alone.
+        let limit = isOfOneRecord ? .max : JSONShape.maximumValues
+        var answer = WebAnswer(response, at: clock.now.wall, maximumValues: limit)
         answer.json = answer.json?.redacted(secrets(token, next))
         return (answer, next)
     }
@@ -281,10 +284,15 @@ extension WebAnswer {
     /// - Parameters:
     ///   - response: The response.
     ///   - now: The date at which it arrived.
-    init(_ response: WebTransportResponse, at now: Date) {
+    ///   - maximumValues: The most values of JSON that is read.
+    init(
+        _ response: WebTransportResponse,
+        at now: Date,
+        maximumValues: Int = JSONShape.maximumValues
+    ) {
         let bytes = Array(response.body)
         // Before a tree is made of it.
-        let isTooLarge = response.isTooLarge || JSONShape(bytes).values > JSONShape.maximumValues
+        let isTooLarge = response.isTooLarge || JSONShape(bytes).values > maximumValues
         var json: WebJSON?
         do {
             if !isTooLarge { json = try WebJSON(bytes) }

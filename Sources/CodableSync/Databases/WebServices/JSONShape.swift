@@ -1,7 +1,8 @@
 /// How deep a JSON text is nested, and about how many values it has, found without reading them.
 struct JSONShape {
-    /// The most values of a text that is read: each costs up to 40 bytes of memory, and no request and no page within the
-    /// services' limits has to have more.
+    /// The most values of a text that is read.
+    ///
+    /// Each costs up to 40 bytes of memory. No request has to have more, and no page of several records.
     static let maximumValues = 1_000_000
 
     private(set) var depth = 0

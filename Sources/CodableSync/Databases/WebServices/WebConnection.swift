@@ -31,6 +31,8 @@ package struct WebRequest: Equatable, Sendable {
     package var body: [UInt8]
     /// Whether it changes something, so that it must not be sent twice.
     package var isChange: Bool
+    /// Whether it is about one record, so that nothing smaller can be asked for.
+    package var isOfOneRecord = false
     /// The generation of the account for which it is; `nil` for the one of the moment.
     package var accountGeneration: Int?
 
