@@ -28,11 +28,7 @@ final class LateCreationLimitScenarios: LateRequestScenario {
         try await tablet.engine.upload(Note("a", "an edit made by a person after the deletion"))
         try await tablet.engine.sync()
         pass()
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            try await tablet.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone, tablet)
         XCTAssertEqual(stored(), ["a"])
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, [Note("a", "an edit made by a person after the deletion")])
@@ -47,10 +43,7 @@ final class LateCreationLimitScenarios: LateRequestScenario {
         try await phone.engine.sync()
         pass()
         late.release()
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone)
         XCTAssertEqual(stored(), [])
     }
 
@@ -82,11 +75,7 @@ final class LateCreationLimitScenarios: LateRequestScenario {
         )
         try await phone.engine.sync()
         pass()
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            try await tablet.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone, tablet)
         XCTAssertEqual(stored(), ["a"])
     }
 
@@ -104,10 +93,7 @@ final class LateCreationLimitScenarios: LateRequestScenario {
         await tryToSync(phone)
         pass()
         late.release()
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone)
         XCTAssertEqual(stored(), [])
     }
 
@@ -159,11 +145,7 @@ final class LateCreationLimitScenarios: LateRequestScenario {
         let seen = try await tablet.engine.allModels()
         XCTAssertEqual(seen, [Note("a", "again")])
         try await phone.engine.discard(named: ["a"])
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            try await tablet.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone, tablet)
         XCTAssertEqual(stored(), ["a"], "nobody deleted the second upload")
     }
 
@@ -196,11 +178,7 @@ final class LateCreationLimitScenarios: LateRequestScenario {
         try await phone.engine.fetchChanges()
         pass()
         try await phone.engine.upload(Note("a", "mine"))
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            try await tablet.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone, tablet)
         XCTAssertEqual(stored(), ["a"])
     }
 

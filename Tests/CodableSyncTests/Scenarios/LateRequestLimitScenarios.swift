@@ -52,10 +52,7 @@ final class LateRequestLimitScenarios: LateRequestScenario {
         let (phone, _, _) = try await beginResent(FirstClient.self)
         try await phone.engine.upload(Item("a", "mine"))
         phone.events.clear()
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone)
         assertNoConflict(phone)
         let models = try await phone.engine.allModels()
         XCTAssertEqual(models.map(\.title), ["mine"])
@@ -64,11 +61,7 @@ final class LateRequestLimitScenarios: LateRequestScenario {
     func testAnOwnEditThatWasDiscardedIsNotDeleted() async throws {
         let (phone, _, tablet) = try await beginResent(Merging.self)
         try await phone.engine.discard(named: ["a"])
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            try await tablet.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone, tablet)
         XCTAssertEqual(stored(), ["a"])
     }
 
@@ -84,7 +77,7 @@ final class LateRequestLimitScenarios: LateRequestScenario {
         try await tablet.engine.sync()
         try await phone.engine.sync()
         pass(.seconds(5))
-        _ = try await uploadLate(Note("a", "anew"), phone, network)
+        _ = try await uploadLate(Note("a", "second"), phone, network)
         try await phone.engine.sync()
         pass(.seconds(5))
         try await tablet.engine.sync()
@@ -274,11 +267,7 @@ final class LateRequestLimitScenarios: LateRequestScenario {
         try await phone.engine.upload(Note("a", "parked"))
         try await tryToSend(phone)
         late.release()
-        for _ in 0..<3 {
-            try await phone.engine.sync()
-            try await tablet.engine.sync()
-            pass()
-        }
+        try await syncInTurn(phone, tablet)
         XCTAssertEqual(stored(), ["a"])
         let models = try await tablet.engine.allModels()
         XCTAssertEqual(models, [Note("a", "again")])

@@ -37,12 +37,19 @@ class LateRequestScenario: EngineScenario {
         return hold
     }
 
-    /// Syncs devices until nothing is left to do, and compares what they and the server have.
-    func assertModels(_ expected: [Note], _ devices: Device<Note>..., line: UInt = #line) async throws {
+    /// Syncs devices three times, one after another, with time between.
+    func syncInTurn<Model>(_ devices: Device<Model>...) async throws { try await syncInTurn(devices) }
+
+    private func syncInTurn<Model>(_ devices: [Device<Model>]) async throws {
         for _ in 0..<3 {
             for device in devices { try await device.engine.sync() }
             pass()
         }
+    }
+
+    /// Syncs devices until nothing is left to do, and compares what they and the server have.
+    func assertModels(_ expected: [Note], _ devices: Device<Note>..., line: UInt = #line) async throws {
+        try await syncInTurn(devices)
         for device in devices {
             let models = try await device.engine.allModels()
             XCTAssertEqual(models, expected, line: line)

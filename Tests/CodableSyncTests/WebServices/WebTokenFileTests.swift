@@ -54,7 +54,7 @@ final class WebTokenFileTests: CloudKitWebSessionScenario {
         await second.close()
     }
 
-    /// Whoever has opened the file while others could read it reads no token from it.
+    /// The temporary file was readable for all, and another program has it open: no token is written to that one.
     func testAFileThatSomebodyHasOpenGetsNoToken() async throws {
         let file = path + ".tmp"
         try Data("x".utf8).write(to: URL(filePath: file))

@@ -68,8 +68,8 @@ package struct WebAnswer: Equatable, Sendable {
 
     /// The body of a request that was carried out.
     ///
-    /// - Throws: The error of the request as a whole; `limitExceeded` for one that is too large; `serverResponseLost` for a body that is no JSON, since the
-    ///   server said that it has done what was asked.
+    /// - Throws: The error of the request as a whole; `limitExceeded` for a body that is too large;
+    ///   `serverResponseLost` for one that is no JSON, since the server said that it has done what was asked.
     func success() throws(CloudError) -> WebJSON {
         if isTooLarge, status == 200 {
             throw CloudError(.limitExceeded, message: "The server's answer is too large.")

@@ -4,7 +4,7 @@ import Foundation
 /// The versions of records that the server has seen since somebody looks, for the dashboard.
 ///
 /// It reads the feeds of zones as a device does, so that versions between two reads are missing. It keeps 20 versions of a
-/// record, and 32 MB in all. An actor, since changes and those who look meet here.
+/// record, and 100 000 versions or 32 MB in all. An actor, since changes and those who look meet here.
 actor RecordHistories {
     private struct ZoneKey: Hashable {
         let user: String
@@ -23,6 +23,7 @@ actor RecordHistories {
     }
 
     private static let maximumVersions = 20
+    private static let maximumCount = 100_000
     private static let maximumBytes = 32 << 20
     private static let pageSize = 200
 
@@ -35,6 +36,8 @@ actor RecordHistories {
     private var bytes = 0
     private var tokens: [ZoneKey: String] = [:]
     private var following: Task<Void, Never>?
+    /// The last reading; one begins when those before have ended, so that no older page comes behind a newer one.
+    private var reading: Task<Void, Never>?
 
     init(_ storage: any LedgerStorage, _ service: RecordService) {
         self.storage = storage
@@ -75,6 +78,15 @@ actor RecordHistories {
     }
 
     private func read(_ zone: ZoneKey) async {
+        let task = Task { [reading] in
+            await reading?.value
+            await readPages(of: zone)
+        }
+        reading = task
+        await task.value
+    }
+
+    private func readPages(of zone: ZoneKey) async {
         while let page = await page(of: zone) {
             for record in page.records { add(record, of: zone) }
             tokens[zone] = page.token
@@ -126,7 +138,9 @@ actor RecordHistories {
         order.append(key)
         bytes += record.json.count
         if let count = versions[key]?.count, count > Self.maximumVersions { forgetFirst(of: key) }
-        while bytes > Self.maximumBytes, firstInOrder < order.count {
+        while firstInOrder < order.count,
+            bytes > Self.maximumBytes || order.count - firstInOrder > Self.maximumCount
+        {
             forgetFirst(of: order[firstInOrder])
             firstInOrder += 1
         }
