@@ -17,7 +17,8 @@ struct RecordServerCommand: AsyncParsableCommand {
             Fixed tokens come from a file that only you may read, such as
               {"apiToken": "…", "adminToken": "…", "webAuthTokens": {"first": "…"}}
             Without one, they are made of a key, which is kept in the directory.
-            """
+            """,
+        subcommands: [Backup.self]
     )
 
     @Option(

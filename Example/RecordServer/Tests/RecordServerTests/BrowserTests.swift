@@ -39,12 +39,21 @@ final class BrowserTests: XCTestCase {
             try await browser.waits(for: "Note: 1, first")
             let hostile = "<img src=x onerror=document.title='broken'>"
             try await Self.save([hostile], fixture, client)
+            let saved = ContinuousClock.now
             try await browser.waits(for: "Note: 2, \(hostile)")
+            print("dashboard: a record appears \(saved.duration(to: .now)) after its save")
             for start in stride(from: 0, to: 9_998, by: 200) {
                 try await Self.save((start..<min(start + 200, 9_998)).map { "record-\($0)" }, fixture, client)
             }
             try await browser.waits(for: "Note: 10000, record-9997")
             try await Self.save(["last"], fixture, client)
+            try await browser.waits(for: "Note: 10001, last")
+            let opened = ContinuousClock.now
+            try await browser.open("http://127.0.0.1:\(client.port)/")
+            try await browser.waits { $0.hasPrefix("Note: ") }
+            print(
+                "dashboard: the first of 10001 records appear \(opened.duration(to: .now)) after its opening"
+            )
             try await browser.waits(for: "Note: 10001, last")
             XCTAssertFalse(browser.titles.contains { $0.hasPrefix("broken") }, "a record was taken for HTML")
         }
@@ -59,6 +68,8 @@ private final class Browser {
     )
     /// The titles that the page had, in order.
     private(set) var titles: [String] = []
+    /// The tab that was opened last; `nil` for the first one.
+    private var tab: String?
 
     /// - Throws: `XCTSkip` if there is no browser.
     init(showing url: String) throws {
@@ -84,33 +95,54 @@ private final class Browser {
         }
     }
 
+    /// Shows another page, in a new tab whose titles count from now on.
+    func open(_ url: String) async throws {
+        let answer = try await ask("PUT /json/new?\(url)", until: "}")
+        let page = try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any]
+        tab = try XCTUnwrap(page?["id"] as? String)
+    }
+
     /// Waits until the page has a title.
-    func waits(for title: String) async throws {
-        while titles.last != title {
-            guard process.isRunning else {
-                return XCTFail("the browser has ended before \(title): \(titles.suffix(3))")
+    func waits(for title: String) async throws { try await waits { $0 == title } }
+
+    /// Waits until the page has a title that a test knows, for a minute at most.
+    func waits(for isExpected: (String) -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        var last: String?
+        while last.map(isExpected) != true {
+            guard process.isRunning, ContinuousClock.now < end else {
+                return XCTFail("the expected title did not come; the last are \(titles.suffix(3))")
             }
-            if let found = try await self.title(), found != titles.last { titles.append(found) }
+            guard let found = try await title(), found != last else { continue }
+            titles.append(found)
+            last = found
         }
     }
 
     private func title() async throws -> String? {
-        guard let port else {
+        guard port != nil else {
             await Task.yield()
             return nil
         }
-        // The browser keeps the connection open behind its answer, whatever a request asks for.
-        let connection = try RawConnection(port: port)
-        connection.send("GET /json/list HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        let answer = await connection.read(until: "} ]").text
-        // Questions without a pause would keep the browser from its work.
-        _ = await connection.isSilent(milliseconds: 50)
-        let pages = answer.components(separatedBy: "\r\n\r\n").dropFirst().joined()
+        let pages = try await ask("GET /json/list", until: "} ]")
         let json = try JSONSerialization.jsonObject(with: Data(pages.utf8)) as? [[String: Any]]
-        let title = json?.first { $0["type"] as? String == "page" }?["title"] as? String
+        let page = json?.first {
+            $0["type"] as? String == "page" && (tab == nil || $0["id"] as? String == tab)
+        }
         // The browser escapes it there.
         let escapes = [("&lt;", "<"), ("&gt;", ">"), ("&#39;", "'"), ("&quot;", "\""), ("&amp;", "&")]
-        return title.map { escapes.reduce($0) { $0.replacing($1.0, with: $1.1) } }
+        return (page?["title"] as? String).map { escapes.reduce($0) { $0.replacing($1.0, with: $1.1) } }
+    }
+
+    /// Asks the browser itself.
+    private func ask(_ request: String, until end: String) async throws -> String {
+        // It keeps the connection open behind its answer, whatever a request asks for.
+        let connection = try RawConnection(port: port ?? 0)
+        connection.send("\(request) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let answer = await connection.read(until: end).text
+        // Questions without a pause would keep the browser from its work.
+        _ = await connection.isSilent(milliseconds: 50)
+        return answer.components(separatedBy: "\r\n\r\n").dropFirst().joined()
     }
 
     /// The port on which the browser tells about itself; `nil` until it has written that into a file.

@@ -83,16 +83,27 @@ final class RestorableServer {
     // MARK: Files
 
     /// The paths and contents of the server's files.
-    func backup() throws -> [String: Data] {
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: files.path)
+    func backup() throws -> [String: Data] { try contents(of: files) }
+
+    private func contents(of directory: URL) throws -> [String: Data] {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: directory.path)
         var contents: [String: Data] = [:]
         for path in paths {
-            let file = files.appending(path: path)
+            let file = directory.appending(path: path)
             if try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true {
                 contents[path] = try Data(contentsOf: file)
             }
         }
         return contents
+    }
+
+    /// The same by the command `backup`, while the server runs.
+    func backupByCommand() throws -> [String: Data] {
+        count += 1
+        let copy = directory.appending(path: "backup-\(count)", directoryHint: .isDirectory)
+        let result = try RecordServerProgram.run(["backup", copy.path, "--directory", files.path])
+        XCTAssertEqual(result.status, 0, result.errors)
+        return try contents(of: copy)
     }
 
     func restore(_ backup: [String: Data], _ manner: Manner) throws {

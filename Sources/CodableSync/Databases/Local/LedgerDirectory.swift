@@ -26,10 +26,10 @@ import class Foundation.Thread
 
     let line = Locked(LedgerLine())
     let changeHub = LedgerChange.makeHub()
-    private let store: LedgerStore
+    let store: LedgerStore
+    let clock: any SyncClock
+    let lockTimeout: Duration
     private let queue: DispatchQueue
-    private let clock: any SyncClock
-    private let lockTimeout: Duration
 
     /// Creates a connection to a directory; the disk is not accessed before its first use.
     ///
@@ -254,7 +254,8 @@ extension LedgerDirectory {
         line.withLock { $0.pause = pause }
     }
 
-    private func tooLate(_ processID: Int?, isClosed: Bool) -> CloudError {
+    /// What a request throws that has waited too long for another process's lock.
+    func tooLate(_ processID: Int?, isClosed: Bool) -> CloudError {
         let holder = lockHolder(processID)
         if isClosed {
             return CloudError(
