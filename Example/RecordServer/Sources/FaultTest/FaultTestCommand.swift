@@ -33,6 +33,8 @@ struct Run: AsyncParsableCommand {
     var network = "auto"
     @Flag(help: "Keep the files of all runs.")
     var keep = false
+    @Flag(help: "Start no more runs behind the first that has an error.")
+    var untilError = false
 
     func run() async throws {
         let directory = URL(filePath: directory, directoryHint: .isDirectory)
@@ -45,8 +47,8 @@ struct Run: AsyncParsableCommand {
         let end = seed + UInt64(max(runs, 0))
         await withTaskGroup(of: Bool.self) { group in
             var isFull = 0
-            while next < end || isFull > 0 {
-                while next < end, isFull < max(jobs, 1) {
+            while true {
+                while next < end, isFull < max(jobs, 1), failed == 0 || !untilError {
                     let seed = next
                     group.addTask {
                         await run(seed, in: directory.appending(path: "run-\(seed)"), isNamespaced)
@@ -54,11 +56,12 @@ struct Run: AsyncParsableCommand {
                     next += 1
                     isFull += 1
                 }
+                if isFull == 0 { break }
                 if await group.next() == false { failed += 1 }
                 isFull -= 1
             }
         }
-        say("\(runs) runs, \(failed) with errors")
+        say("\(next - seed) runs, \(failed) with errors")
         if failed > 0 { throw ExitCode(1) }
     }
 
@@ -75,16 +78,18 @@ struct Run: AsyncParsableCommand {
             let agreement = outcome.agreement.map {
                 "agreed after \($0.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
             }
-            say(
+            var lines = [
                 "run \(seed): \(outcome.acknowledged) changes, \(outcome.faults) faults, \(agreement ?? "no agreement"), "
                     + "\(outcome.violations.count) errors"
-            )
-            for violation in outcome.violations.prefix(20) { say("  \(violation)") }
+            ]
+            lines += outcome.violations.prefix(20).map { "  \($0)" }
             if !outcome.violations.isEmpty {
-                say("  files: \(directory.path)")
+                lines.append("  files: \(directory.path)")
             } else if !keep {
                 try FileManager.default.removeItem(at: directory)
             }
+            // At once, since other runs may end at the same time.
+            say(lines.joined(separator: "\n"))
             return outcome.violations.isEmpty
         } catch {
             say("run \(seed): \(error); files: \(directory.path)")
