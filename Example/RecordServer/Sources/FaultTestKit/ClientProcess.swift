@@ -99,5 +99,11 @@ final class ClientProcess {
         return try JSONDecoder().decode(ClientDump.self, from: Data(contentsOf: url(.dump)))
     }
 
+    /// Forgets what it has shown.
+    func removeDump() throws {
+        guard FileManager.default.fileExists(atPath: url(.dump).path) else { return }
+        try FileManager.default.removeItem(at: url(.dump))
+    }
+
     func log() throws -> ClientLog { ClientLog(try String(contentsOf: url(.log), encoding: .utf8)) }
 }

@@ -69,6 +69,9 @@ struct FaultPlan {
         }
     }
 
+    /// One of the clients.
+    mutating func client() -> Int { Int.random(in: 0..<Entry.clientCount, using: &random) }
+
     /// Notes that a fault has ended.
     mutating func end(_ fault: Fault) {
         if case .wrongClock = fault { return }

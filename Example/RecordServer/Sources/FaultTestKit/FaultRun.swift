@@ -98,6 +98,7 @@ public final class FaultRun {
         let healed = ContinuousClock.now
         note("healed")
         let agreed = try await waitForAgreement(from: healed)
+        let isHeard = if agreed == nil { true } else { try await editInQuiet() }
         var evidence = RunEvidence(
             logs: try clients.map { try $0.log() },
             dumps: try clients.map { try $0.dump() },
@@ -108,6 +109,7 @@ public final class FaultRun {
         try await network.close()
         var violations = evidence.violations()
         if agreed == nil { violations.insert("no agreement within \(options.patience)", at: 0) }
+        if !isHeard { violations.insert("no agreement on edits behind a restart of the server", at: 0) }
         return Outcome(
             violations: violations,
             acknowledged: evidence.logs.flatMap(\.attempts).filter { $0.done != nil }.count,
@@ -229,6 +231,21 @@ public final class FaultRun {
             if ContinuousClock.now > begin + options.patience { return nil }
             try await Task.sleep(for: .milliseconds(100))
         }
+    }
+
+    /// Restarts the server once all agree, and lets one client edit before the others ask for news again: only that their
+    /// polls have failed tells them of it.
+    ///
+    /// - Returns: Whether all have heard of it.
+    private func editInQuiet() async throws -> Bool {
+        try make(.killServer)
+        try mend(.killServer)
+        let client = clients[plan.client()]
+        try client.tell("go")
+        try await Task.sleep(for: .seconds(1))
+        // It shows nothing else until it has ended its last edit.
+        try client.removeDump()
+        return try await waitForAgreement(from: .now) != nil
     }
 
     /// What the server has, read as a device that has just signed in, by a process where the server is.
