@@ -74,7 +74,7 @@ extension RecordService {
 extension JSONWriter {
     /// Writes the members of a zone, without its latest token: clients must not use that as their own position.
     fileprivate mutating func zone(_ zoneID: ZoneID, _ call: Call) {
-        self.zoneID(zoneID, namingOwner: call.request.user)
+        self.zoneID(zoneID, namingOwner: call.owner)
         key("atomic")
         bool(zoneID.zoneName != ZoneID.defaultZoneName)
     }

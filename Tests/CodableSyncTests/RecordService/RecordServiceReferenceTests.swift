@@ -78,6 +78,18 @@ final class RecordServiceReferenceTests: XCTestCase {
 
     // MARK: The public database
 
+    func testThePublicDatabaseHasItsDefaultZoneOnly() async throws {
+        let fixture = Fixture()
+        try await fixture.makeZone()
+        for user in ["_alice", RecordService.developer] {
+            let zones = try await fixture.send("zones/list", scope: .public, as: user).json["zones"]?.array
+            XCTAssertEqual(zones?.count, 1, user)
+            XCTAssertEqual(zones?.first?["zoneID"]?["zoneName"]?.string, "_defaultZone", user)
+            let owner = zones?.first?["zoneID"]?["ownerRecordName"]?.string
+            XCTAssertEqual(owner, RecordService.developer, user)
+        }
+    }
+
     func testTheDeveloperWritesThePublicDatabaseAndUsersReadIt() async throws {
         let fixture = Fixture()
         let save = #"{"operations":[\#(Fixture.operation("create", "news"))]}"#

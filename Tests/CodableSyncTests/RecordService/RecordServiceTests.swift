@@ -164,7 +164,8 @@ final class RecordServiceTests: XCTestCase {
     func testWhatTheServerHasNotIsABadRequest() async throws {
         let fixture = Fixture()
         for (operation, scope) in [
-            ("records/query", DatabaseScope.private), ("records/resolve", .private), ("zones/list", .public),
+            ("records/query", DatabaseScope.private), ("records/resolve", .private),
+            ("zones/lookup", .public),
         ] {
             let (answer, json) = try await fixture.send(operation, scope: scope)
             XCTAssertEqual(answer.status, 400, operation)

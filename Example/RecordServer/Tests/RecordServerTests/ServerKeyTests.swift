@@ -55,6 +55,7 @@ final class ServerKeyTests: XCTestCase {
         try await fixture.run { [signer] client in
             for (operation, body, expected) in [
                 ("users/caller", "{}", "{\"users\":[{\"userRecordName\":\"_developer\"}]}"),
+                ("zones/list", "", "\"zoneName\":\"_defaultZone\""),
                 ("records/modify", Self.save, "recordChangeTag"),
                 ("records/lookup", Self.lookup, "recordChangeTag"),
             ] {
@@ -69,6 +70,21 @@ final class ServerKeyTests: XCTestCase {
             XCTAssertTrue(found.text.contains("recordChangeTag"), found.text)
             let refused = try await client.post(Self.path + "records/modify" + fixture.query(), Self.save)
             XCTAssertEqual(refused.status, 403)
+        }
+    }
+
+    func testWhatThePublicDatabaseHasNotIsRefusedAfterTheSignature() async throws {
+        let fixture = try makeFixture()
+        try await fixture.run { [signer] client in
+            for operation in ["users/lookup/email", "records/query"] {
+                let path = Self.path + operation
+                let answer = try await client.post(path, headers: signer.headers(path))
+                XCTAssertEqual(answer.status, 400, operation)
+                let reason = "this server has no such operation of the public database"
+                XCTAssertEqual(try answer.member("reason"), reason, operation)
+                let other = try await client.post(path, "{\"users\":[]}", headers: signer.headers(path))
+                XCTAssertEqual(other.status, 401, operation)
+            }
         }
     }
 
