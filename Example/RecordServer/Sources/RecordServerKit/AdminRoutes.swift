@@ -12,12 +12,15 @@ struct AdminRoutes: Sendable {
         let fault: String
         let user: String?
         let zone: String?
+        let operation: String?
         /// How many requests will meet it; missing until it is switched off.
         let count: Int?
     }
 
     private struct Answer: Encodable {
         var id: Int?
+        /// For what happens at once.
+        var done: Bool?
         var error: String?
     }
 
@@ -38,7 +41,14 @@ struct AdminRoutes: Sendable {
         }
         on(.get, "", router) { _, _ in
             let listed = await faults.all.map { id, fault in
-                Listed(id: id, fault: fault.name, user: fault.user, zone: fault.zone, count: fault.count)
+                Listed(
+                    id: id,
+                    fault: fault.name,
+                    user: fault.user,
+                    zone: fault.zone,
+                    operation: fault.operation,
+                    count: fault.count
+                )
             }
             return try response(.ok, listed)
         }
@@ -83,31 +93,47 @@ struct AdminRoutes: Sendable {
             }
             return try response(.ok, Answer(id: id))
         }
-        if let operation = plan.operation {
-            for user in plan.user.map({ [$0] }) ?? configuration.users {
-                if let reason = await happen(operation, to: user) { return try refuse(.badRequest, reason) }
-            }
-            return Response(status: .noContent)
+        if let event = plan.event { return try await happen(event, to: plan.user) }
+        let names = FaultPlan.faultNames + FaultPlan.eventNames
+        guard names.contains(plan.fault) else {
+            return try refuse(.badRequest, "The faults are \(names.joined(separator: ", ")).")
         }
-        let names = (FaultPlan.faultNames + FaultPlan.eventNames).joined(separator: ", ")
         return try refuse(
             .badRequest,
-            "Either the fault has another name than one of \(names), or a value that it needs is missing or wrong."
+            "A value for \"\(plan.fault)\" is missing or wrong: purge and reset-encrypted-data need a \"zone\", error a "
+                + "\"status\" from 400 to 599; \"count\" is at least 1, \"seconds\" from 0 to 3600, \"bytes\" at least 0, and "
+                + "\"operation\" one of \(DatabaseRoutes.operations.joined(separator: ", "))."
         )
+    }
+
+    /// Lets something happen to the database of a user, or of each user who has the zone that it is about.
+    private func happen(_ event: LedgerRequest.Operation, to user: String?) async throws -> Response {
+        var missing: CloudError?
+        var isDone = false
+        for one in user.map({ [$0] }) ?? configuration.users {
+            guard let error = await failure(of: event, to: one) else {
+                isDone = true
+                continue
+            }
+            guard error.code == .zoneNotFound else { return try refuse(.badRequest, error.message) }
+            missing = error
+        }
+        if let missing, !isDone { return try refuse(.badRequest, missing.message) }
+        return try response(.ok, Answer(done: true))
     }
 
     /// Lets something happen to a user's private database.
     ///
     /// - Returns: Why it can't; `nil` if it did.
-    private func happen(_ operation: LedgerRequest.Operation, to user: String) async -> String? {
+    private func failure(of event: LedgerRequest.Operation, to user: String) async -> CloudError? {
         do throws(CloudError) {
-            let request = LedgerRequest(user: user, operation: operation)
+            let request = LedgerRequest(user: user, operation: event)
             guard case .failure(let error) = try await storage.perform(request, at: Date()).response else {
                 return nil
             }
-            return error.message
+            return error
         } catch {
-            return error.message
+            return error
         }
     }
 

@@ -6,7 +6,8 @@ import RecordCoding
 
 /// The paths of databases: finds the user, and leaves the rest to the record service.
 struct DatabaseRoutes: Sendable {
-    private static let operations = [
+    /// The operations that have a path; others are refused.
+    static let operations = [
         "records/modify", "records/lookup", "records/query", "changes/zone", "changes/database",
         "zones/modify",
         "zones/lookup", "zones/list", "subscriptions/modify", "subscriptions/lookup", "subscriptions/list",
@@ -65,7 +66,7 @@ struct DatabaseRoutes: Sendable {
         }
         let body = try await request.json(upTo: limits.bodyBytes)
         let zones = await faults.areAboutZones ? ZonesOfRequest.names(in: body) : []
-        let fault = await faults.take(for: user, zones: zones)
+        let fault = await faults.take(for: user, operation, zones: zones)
         switch fault {
         case .answer(let answer): return answer.response()
         case .lostRequest: return context.lose()

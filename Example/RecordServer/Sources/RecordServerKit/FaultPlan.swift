@@ -8,6 +8,8 @@ struct FaultPlan: Decodable, Sendable {
     var fault: String
     var user: String?
     var zone: String?
+    /// The only operation that meets it, such as `records/modify`.
+    var operation: String?
     var count: Int?
     var untilOff: Bool?
     /// How long a throttled client shall wait, or how late a slow answer is.
@@ -30,8 +32,15 @@ struct FaultPlan: Decodable, Sendable {
     /// The fault of requests; `nil` if it is none, or is not described well.
     var requestFault: Faults.Fault? {
         guard let kind, count.map({ $0 > 0 }) ?? true else { return nil }
-        let count = untilOff == true ? nil : count ?? 1
-        return Faults.Fault(name: fault, kind: kind, user: user, zone: zone, count: count)
+        if let operation, !DatabaseRoutes.operations.contains(operation) { return nil }
+        return Faults.Fault(
+            name: fault,
+            kind: kind,
+            user: user,
+            zone: zone,
+            operation: operation,
+            count: untilOff == true ? nil : count ?? 1
+        )
     }
 
     private var kind: Faults.Kind? {
@@ -64,7 +73,7 @@ struct FaultPlan: Decodable, Sendable {
     }
 
     /// What happens to a database at once; `nil` if it is nothing, or is not described well.
-    var operation: LedgerRequest.Operation? {
+    var event: LedgerRequest.Operation? {
         let zoneID = zone.map { ZoneID(zoneName: $0) }
         switch fault {
         case "expire-tokens": return .expireTokens(zoneID)

@@ -28,6 +28,8 @@ actor Faults {
         var user: String?
         /// The only zone whose requests meet it; `nil` for all requests to databases.
         var zone: String?
+        /// The only operation that meets it, such as `records/modify`; `nil` for all.
+        var operation: String?
         /// How many requests meet it; `nil` until it is switched off.
         var count: Int?
     }
@@ -69,11 +71,13 @@ actor Faults {
     ///
     /// - Parameters:
     ///   - user: Whose request it is.
+    ///   - operation: What it asks for.
     ///   - zones: The names of the zones that it is about.
     /// - Returns: What happens to it.
-    func take(for user: String, zones: Set<String>) -> Kind? {
+    func take(for user: String, _ operation: String, zones: Set<String>) -> Kind? {
         let index = faults.firstIndex { _, fault in
-            (fault.user ?? user) == user && fault.zone.map(zones.contains) ?? true
+            (fault.user ?? user) == user && (fault.operation ?? operation) == operation
+                && fault.zone.map(zones.contains) ?? true
         }
         guard let index else { return nil }
         let kind = faults[index].fault.kind

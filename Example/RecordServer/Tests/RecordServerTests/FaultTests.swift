@@ -206,7 +206,7 @@ final class FaultTests: XCTestCase {
             for plan in ["\"expire-tokens\"", "\"expire-tokens\",\"zone\":\"Notes\",\"user\":\"alice\""] {
                 let token = try await Self.token(server.changes())
                 let planned = try await server.plan("{\"fault\":\(plan)}")
-                XCTAssertEqual(planned.status, 204, planned.text)
+                XCTAssertEqual(planned.text, "{\"done\":true}\n")
                 page = try await server.changes(since: token)
                 XCTAssertTrue(page.text.contains("Unknown sync continuation type"), page.text)
             }
@@ -219,10 +219,37 @@ final class FaultTests: XCTestCase {
                 try await server.makeZone(fault)
                 let plan = "{\"fault\":\"\(fault)\",\"zone\":\"\(fault)\",\"user\":\"alice\"}"
                 let planned = try await server.plan(plan)
-                XCTAssertEqual(planned.status, 204, planned.text)
+                XCTAssertEqual(planned.text, "{\"done\":true}\n")
                 let feed = try await server.send("changes/database")
                 XCTAssertTrue(feed.text.contains(reason), feed.text)
             }
+        }
+    }
+
+    /// The zone of one user is purged although another one has none of this name.
+    func testAnEventForEverybodyIsForThoseWhoHaveTheZone() async throws {
+        try await rehearse { server in
+            var planned = try await server.plan("{\"fault\":\"purge\",\"zone\":\"Notes\"}")
+            XCTAssertEqual(planned.status, 200, planned.text)
+            let feed = try await server.send("changes/database")
+            XCTAssertTrue(feed.text.contains("PURGED"), feed.text)
+            planned = try await server.plan("{\"fault\":\"purge\",\"zone\":\"Notes\"}")
+            XCTAssertEqual(planned.status, 400, planned.text)
+        }
+    }
+
+    func testAFaultOfAnOperationLetsOthersThrough() async throws {
+        try await rehearse { server in
+            let plan = "{\"fault\":\"lost-answer\",\"operation\":\"records/modify\"}"
+            _ = try await server.plan(plan)
+            let status = try await server.status()
+            XCTAssertEqual(status, 200)
+            let list = try await server.list()
+            XCTAssertTrue(list.contains("\"operation\":\"records/modify\""), list)
+            let text = try await server.arrived("records/modify", server.save("a"))
+            XCTAssertEqual(text, "")
+            let isThere = try await server.has("a")
+            XCTAssertTrue(isThere)
         }
     }
 
@@ -246,6 +273,7 @@ final class FaultTests: XCTestCase {
                 "{\"fault\":\"throttled\",\"seconds\":1e300}", "{\"fault\":\"slow-answer\",\"seconds\":-1}",
                 "{\"fault\":\"purge\"}", "{\"fault\":\"quota\",\"bytes\":-1}",
                 "{\"fault\":\"outage\",\"user\":\"eve\"}",
+                "{\"fault\":\"outage\",\"operation\":\"records/save\"}",
                 "{\"fault\":\"purge\",\"user\":\"alice\",\"zone\":\"_defaultZone\"}",
             ] {
                 let answer = try await server.plan(plan)

@@ -265,6 +265,7 @@ async function readFaults() {
     const faults = await call("/dashboard/faults", undefined, "GET");
     at("faults-on").replaceChildren(...faults.map((fault) => {
         const item = element("li", fault.fault + " for " + (fault.user || "everybody") + (fault.zone ? " in " + fault.zone : "")
+            + (fault.operation ? ", " + fault.operation : "")
             + (fault.count ? ", " + fault.count + " times " : ", until switched off "));
         item.append(button("switch off", "", async () => {
             await call("/dashboard/faults/" + fault.id, undefined, "DELETE");
@@ -291,6 +292,7 @@ at("fault").addEventListener("submit", async (event) => {
     const plan = { fault: at("fault-name").value };
     if (at("fault-user").value) plan.user = at("fault-user").value;
     if (at("fault-zone").value) plan.zone = at("fault-zone").value;
+    if (at("fault-operation").value) plan.operation = at("fault-operation").value;
     if (at("fault-until-off").checked) plan.untilOff = true;
     else plan.count = Number(at("fault-count").value) || 1;
     if (at("fault-seconds").value) plan.seconds = Number(at("fault-seconds").value);
