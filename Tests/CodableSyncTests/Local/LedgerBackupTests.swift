@@ -36,19 +36,28 @@ final class LedgerBackupTests: XCTestCase {
                 number += 1
             }
         }
+        var states: Set<[String]> = []
+        var numbers: Set<UInt32> = []
         for number in 0..<10 {
+            // Something is written between two copies.
+            let seen = disk.files.filter { $0.key.hasPrefix("/ledger/") }
+            while disk.files.filter({ $0.key.hasPrefix("/ledger/") }) == seen { await Task.yield() }
             let other = LedgerDirectoryFixture.directory(disk)
             try await other.backUp(to: "/copy-\(number)")
             await other.close()
             let copy = LedgerDirectory(path: "/copy-\(number)", fileSystem: disk)
             let texts = try await LedgerDirectoryFixture.changes(in: copy).map(\.fields["text"])
             await copy.close()
+            states.insert(texts.map { String(describing: $0) })
+            numbers.formUnion(disk.names(in: "/copy-\(number)").compactMap { LogFileName($0)?.number })
             let counts = Dictionary(grouping: texts) { $0 }.values.map(\.count).sorted()
             XCTAssertEqual(Set(counts.dropFirst()).subtracting([2]), [], "half a request is in the copy")
             XCTAssertEqual(counts.first, 1, "the first record is missing")
         }
         isDone.withLock { $0 = true }
         try await writer.value
+        XCTAssertGreaterThan(states.count, 1, "all copies are equal")
+        XCTAssertGreaterThan(numbers.count, 1, "nothing was compacted")
     }
 
     func testItNeitherMixesWithOtherFilesNorCreatesADirectory() async throws {
@@ -56,6 +65,13 @@ final class LedgerBackupTests: XCTestCase {
         try await directory.backUp(to: "/empty")
         XCTAssertEqual(try disk.contents(ofDirectory: "/empty"), [])
         XCTAssertNil(try disk.status(of: "/ledger"))
+        disk.place([1], at: "/foreign/diary.txt")
+        do {
+            try await LedgerDirectory(path: "/foreign", fileSystem: disk).backUp(to: "/copy-of-it")
+            XCTFail("the copy of something else counts as one of a cloud")
+        } catch {
+            XCTAssertTrue(error.message.contains("is not a cloud"), error.message)
+        }
         try await LedgerDirectoryFixture.save("a", in: directory)
         try await directory.backUp(to: "/copy")
         do {
@@ -64,6 +80,24 @@ final class LedgerBackupTests: XCTestCase {
         } catch {
             XCTAssertTrue(error.message.contains("Use an empty directory"), error.message)
         }
+    }
+
+    /// As while a compaction replaces the journal, or behind another program that has removed it.
+    func testACloudWithoutItsJournalIsNoEmptyCopy() async throws {
+        let directory = LedgerDirectoryFixture.directory(disk)
+        try await LedgerDirectoryFixture.save("a", "b", in: directory)
+        try await directory.compact()
+        await directory.close()
+        try disk.remove("/ledger/journal-2.jsonl")
+        let other = LedgerDirectoryFixture.directory(disk)
+        do {
+            try await other.backUp(to: "/copy")
+        } catch {
+            return XCTAssertTrue(error.message.contains("and so is this copy"), error.message)
+        }
+        let copy = LedgerDirectory(path: "/copy", fileSystem: disk)
+        let names = try await LedgerDirectoryFixture.names(in: copy)
+        XCTAssertEqual(names, ["a", "b"])
     }
 
     func testADamagedLineIsNotCopiedSilently() async throws {
@@ -79,6 +113,10 @@ final class LedgerBackupTests: XCTestCase {
             XCTFail("the copy is damaged")
         } catch {
             XCTAssertTrue(error.isOfDamage, error.message)
+            XCTAssertTrue(
+                error.message.contains("\"/ledger\" is damaged, and so is this copy"),
+                error.message
+            )
         }
     }
 
@@ -99,7 +137,7 @@ final class LedgerBackupTests: XCTestCase {
             clock.advance(by: .seconds(20))
             let error = await waiting.result.failure as? CloudError
             XCTAssertEqual(error?.code, .serviceUnavailable, name)
-            XCTAssertTrue(error?.message.contains("process 1.") == true, error?.message ?? "no error")
+            XCTAssertTrue(error?.message.contains("process 1,") == true, error?.message ?? "no error")
             let cancelled = Task { try await directory.backUp(to: "/cancelled") }
             await clock.wait { !$0.isEmpty }
             cancelled.cancel()

@@ -105,5 +105,8 @@ final class ClientProcess {
         try FileManager.default.removeItem(at: url(.dump))
     }
 
+    /// How many of its calls have returned.
+    func acknowledgedCount() throws -> Int { try log().attempts.count { $0.done != nil } }
+
     func log() throws -> ClientLog { ClientLog(try String(contentsOf: url(.log), encoding: .utf8)) }
 }

@@ -55,15 +55,15 @@ final class NamespaceNetwork: FaultNetwork {
     private static let serverHost = "10.77.250.2"
     private static let port = 8080
 
-    private let name: String
+    /// Of this network alone, so that other runs and what an ended one has left are let be.
+    private let name = "ft\(String(UInt32.random(in: 60_466_176..<2_176_782_336), radix: 36))"
+    private var hosts: [String] = []
     private var forwarders: [Process] = []
 
     /// Makes the namespaces.
     ///
-    /// - Parameter name: Of at most eight characters; no other run on this machine has the same.
     /// - Throws: An error if one can't be made.
-    init(name: String) throws {
-        self.name = name
+    init() throws {
         do {
             try add("r")
             // The router passes on what is not its own.
@@ -124,6 +124,7 @@ final class NamespaceNetwork: FaultNetwork {
 
     private func add(_ host: String) throws {
         try run(["ip", "netns", "add", name + host])
+        hosts.append(host)
         try run(inNamespace(host) + ["ip", "link", "set", "lo", "up"])
     }
 
@@ -169,13 +170,14 @@ final class NamespaceNetwork: FaultNetwork {
     }
 
     private func removeNamespaces() {
-        for host in ["r", "s"] + (0..<Entry.clientCount).map(String.init) {
+        for host in hosts {
             do {
                 _ = try Self.start(["ip", "netns", "del", name + host]).wait()
             } catch {
                 // Without `ip` there are none.
             }
         }
+        hosts = []
     }
 }
 

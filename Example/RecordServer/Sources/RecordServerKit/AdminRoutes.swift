@@ -34,7 +34,12 @@ struct AdminRoutes: Sendable {
             let reason = "The body is no JSON object with the name of a \"fault\"."
             do {
                 let body = try await request.json(upTo: configuration.limits.bodyBytes)
-                return try await plan(body.decode(FaultPlan.self, orRefuse: reason))
+                let plan = try body.decode(FaultPlan.self, orRefuse: reason)
+                let unknown = try body.decode(FaultPlan.UnknownMembers.self, orRefuse: reason).names
+                guard unknown.isEmpty else {
+                    return try refuse(.badRequest, "A fault has no \(unknown.joined(separator: ", ")).")
+                }
+                return try await carryOut(plan)
             } catch let refusal as JSONBody.Refusal {
                 return try refuse(HTTPResponse.Status(code: refusal.status), refusal.reason)
             }
@@ -83,7 +88,7 @@ struct AdminRoutes: Sendable {
         add("/dashboard/faults", access.mayChange)
     }
 
-    private func plan(_ plan: FaultPlan) async throws -> Response {
+    private func carryOut(_ plan: FaultPlan) async throws -> Response {
         if let user = plan.user, !configuration.users.contains(user) {
             return try refuse(.badRequest, "There is no such user.")
         }
@@ -102,7 +107,7 @@ struct AdminRoutes: Sendable {
             .badRequest,
             "A value for \"\(plan.fault)\" is missing or wrong: purge and reset-encrypted-data need a \"zone\", error a "
                 + "\"status\" from 400 to 599; \"count\" is at least 1, \"seconds\" from 0 to 3600, \"bytes\" at least 0, and "
-                + "\"operation\" one of \(DatabaseRoutes.operations.joined(separator: ", "))."
+                + "what happens at once takes no \"count\", \"untilOff\" or \"operation\", which is else one of \(DatabaseRoutes.operations.joined(separator: ", "))."
         )
     }
 

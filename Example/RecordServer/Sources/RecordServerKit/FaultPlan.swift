@@ -3,6 +3,28 @@ import Foundation
 
 /// What the administrator asks for: a fault of the next requests, or something that happens to a database now.
 struct FaultPlan: Decodable, Sendable {
+    enum CodingKeys: String, CodingKey {
+        case fault, user, zone, operation, count, untilOff, seconds, status, code, json, bytes
+    }
+
+    /// The members of a plan that mean nothing, such as a misspelt one that would have narrowed it.
+    struct UnknownMembers: Decodable {
+        private struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        let names: [String]
+
+        init(from decoder: any Decoder) throws {
+            let found = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
+            names = found.filter { CodingKeys(stringValue: $0) == nil }.sorted()
+        }
+    }
+
     private static let tokenRefusal = "AUTHENTICATION_FAILED"
 
     var fault: String
@@ -74,6 +96,8 @@ struct FaultPlan: Decodable, Sendable {
 
     /// What happens to a database at once; `nil` if it is nothing, or is not described well.
     var event: LedgerRequest.Operation? {
+        // It happens once, whatever requests come.
+        guard operation == nil, (count ?? 1) == 1, untilOff != true else { return nil }
         let zoneID = zone.map { ZoneID(zoneName: $0) }
         switch fault {
         case "expire-tokens": return .expireTokens(zoneID)

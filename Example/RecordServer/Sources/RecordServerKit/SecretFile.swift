@@ -17,15 +17,30 @@ import Foundation
 public enum SecretFile {
     /// Reads a file.
     ///
-    /// - Parameter path: The file.
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - ofOwnUser: Whether it must belong to the user of this process. Root reads what others own, but then leaves files
+    ///     beside it that they can't open.
     /// - Returns: Its contents, 64 KB at most.
-    /// - Throws: ``ServerError`` if it can't be read, is a symbolic link, or is readable by others.
-    public static func read(_ path: String) throws(ServerError) -> [UInt8] {
+    /// - Throws: ``ServerError`` if it can't be read, is a symbolic link, is readable by others, or is another user's.
+    public static func read(_ path: String, ofOwnUser: Bool = false) throws(ServerError) -> [UInt8] {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { throw failure("read", path) }
         defer { close(file) }
-        try check(file, path)
+        try check(file, path, ofOwnUser: ofOwnUser)
         return try contents(of: file, path)
+    }
+
+    /// Flushes the names in a directory, so that they survive a power failure.
+    ///
+    /// - Parameter path: The directory.
+    /// - Throws: ``ServerError`` if it can't be flushed.
+    static func flushNames(in path: String) throws(ServerError) {
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw failure("read", path) }
+        defer { close(directory) }
+        // Some file systems flush no directories, and say so.
+        guard fsync(directory) == 0 || errno == EINVAL else { throw failure("write", path) }
     }
 
     /// Reads a file, or creates it with permissions 0600.
@@ -46,12 +61,15 @@ public enum SecretFile {
         return bytes
     }
 
-    private static func check(_ file: Int32, _ path: String) throws(ServerError) {
+    private static func check(_ file: Int32, _ path: String, ofOwnUser: Bool) throws(ServerError) {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw failure("read", path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw ServerError("\(path) is no regular file.") }
         guard status.st_mode & 0o077 == 0 else {
             throw ServerError("Others may read \(path). Run: chmod 600 \(path)")
+        }
+        guard !ofOwnUser || status.st_uid == geteuid() else {
+            throw ServerError("\(path) belongs to another user. Run this as the user of the server.")
         }
     }
 

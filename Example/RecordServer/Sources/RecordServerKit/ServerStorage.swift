@@ -44,42 +44,82 @@ public struct ServerStorage: Sendable {
     /// Copies a server's directory, also while the server runs.
     ///
     /// Every request that the server has answered before is in the copy. To restore it, put it in place of the
-    /// directory. A copy that was interrupted stays beside the destination, under a name that ends with `.partial`.
+    /// directory. Until it is complete, it has a name that ends with `.partial`; if this process is killed, that stays.
     ///
     /// - Parameters:
-    ///   - path: The directory of a server.
-    ///   - destination: The copy, a directory that does not exist yet.
+    ///   - path: The directory of a server, which has the same user as this process.
+    ///   - destination: The copy, a directory that does not exist yet, outside the server's.
     /// - Returns: How many bytes it has; they are durable.
-    /// - Throws: ``ServerError`` if there is no server's directory, the destination exists, or a file can't be copied.
+    /// - Throws: ``ServerError`` if there is no server's directory, it belongs to another user, the destination exists or
+    ///   is in it, or a file can't be copied.
     public static func backUp(_ path: String, to destination: String) async throws(ServerError) -> UInt64 {
-        let destination = URL(filePath: destination).standardizedFileURL.path
-        let partial = "\(destination).\(String(UInt64.random(in: 0 ... .max), radix: 36)).partial"
-        guard FileManager.default.fileExists(atPath: "\(path)/key") else {
-            throw ServerError("\(path) is not the directory of a record server: it has no key.")
+        let (source, copy) = try places(path, destination)
+        let key = try SecretFile.read("\(source)/key", ofOwnUser: true)
+        guard key.count == keyLength else {
+            throw ServerError("\(path)/key is not the key of a record server.")
         }
-        guard !FileManager.default.fileExists(atPath: destination) else {
-            throw ServerError("\(destination) exists. Choose a new name for each backup.")
-        }
-        let key = try SecretFile.read("\(path)/key")
+        let partial = "\(copy).\(String(UInt64.random(in: 0 ... .max), radix: 36)).partial"
         do {
             try FileManager.default.createDirectory(
                 atPath: partial,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            _ = try SecretFile.read("\(partial)/key", orCreateWith: { key })
-            let ledger = LedgerDirectory(path: "\(path)/cloud", options: .webServices)
+            let count = try await fill(partial, source, key)
+            // Whoever finds the name finds all of it.
+            try FileManager.default.moveItem(atPath: partial, toPath: copy)
+            try SecretFile.flushNames(in: URL(filePath: copy).deletingLastPathComponent().path)
+            return count
+        } catch {
+            let reason = (error as? ServerError)?.description ?? error.localizedDescription
+            guard FileManager.default.fileExists(atPath: partial) else {
+                throw ServerError("Can't write \(destination): \(reason)")
+            }
+            do {
+                try FileManager.default.removeItem(atPath: partial)
+            } catch {
+                throw ServerError("\(reason) \(partial) has a part of the copy; remove it.")
+            }
+            throw ServerError(reason)
+        }
+    }
+
+    /// Checks where a copy is made of what, without looking into the files.
+    private static func places(
+        _ path: String,
+        _ destination: String
+    ) throws(ServerError) -> (source: String, copy: String) {
+        let manager = FileManager.default
+        func plain(_ path: String) -> String {
+            let whole = path.hasPrefix("/") ? path : "\(manager.currentDirectoryPath)/\(path)"
+            return URL(filePath: whole).standardizedFileURL.path
+        }
+        let (source, copy) = (plain(path), plain(destination))
+        guard manager.fileExists(atPath: "\(source)/key") else {
+            throw ServerError("\(path) is not the directory of a record server: it has no key.")
+        }
+        guard !manager.fileExists(atPath: copy) else {
+            throw ServerError("\(destination) exists. Choose a new name for each backup.")
+        }
+        guard !copy.hasPrefix("\(source)/") else {
+            throw ServerError("\(destination) is in the directory of the server. Choose a place outside.")
+        }
+        return (source, copy)
+    }
+
+    private static func fill(
+        _ partial: String,
+        _ source: String,
+        _ key: [UInt8]
+    ) async throws(ServerError) -> UInt64 {
+        _ = try SecretFile.read("\(partial)/key", orCreateWith: { key })
+        let ledger = LedgerDirectory(path: "\(source)/cloud", options: .webServices)
+        do throws(CloudError) {
             let count = try await ledger.backUp(to: "\(partial)/cloud")
             await ledger.close()
-            // Whoever finds the name finds all of it.
-            try FileManager.default.moveItem(atPath: partial, toPath: destination)
             return count + UInt64(key.count)
-        } catch let error as ServerError {
-            throw error
-        } catch let error as CloudError {
-            throw ServerError("Can't back up \(path): \(error.message)")
         } catch {
-            throw ServerError("Can't write \(destination): \(error.localizedDescription)")
+            throw ServerError("Can't back up \(source): \(error.message)")
         }
     }
 

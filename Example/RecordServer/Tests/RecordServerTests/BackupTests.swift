@@ -6,35 +6,54 @@ import XCTest
 
 /// The command `backup`.
 final class BackupTests: RestoredServerScenario {
-    /// A device uploads while copies are made: each has what it had sent before, and the server goes on from any.
+    /// What a device knows to be on the server, while it uploads.
+    private actor Confirmed {
+        private(set) var count = 0
+        private(set) var isDone = false
+
+        func add() { count += 1 }
+        func end() { isDone = true }
+    }
+
+    /// A device uploads while copies are made: each has what the server had confirmed before, as a new device sees that
+    /// has nothing to upload; then all devices agree.
     func testBackupsMadeInTrafficAreWholeAndDevicesAgreeAfterARestore() async throws {
         try await withServer { server in
             let phone = try await server.makeDevice()
             let tablet = try await server.makeDevice()
-            try await phone.engine.upload(pages("before", 3))
-            try await settle(phone, tablet)
+            let confirmed = Confirmed()
             let traffic = Task {
-                for number in 1...200 where !Task.isCancelled {
-                    try await phone.engine.upload(Page(id: "during\(number)", text: ""))
+                while await !confirmed.isDone {
+                    let number = await confirmed.count
+                    try await phone.engine.upload(Page(id: "page\(number)", text: ""))
                     _ = try await phone.engine.sync()
+                    await confirmed.add()
                 }
             }
-            var backups: [[String: Data]] = []
-            for _ in 0..<3 { backups.append(try server.backupByCommand()) }
-            traffic.cancel()
-            // A cancelled upload or sync may throw; each of its pages stays queued or is sent.
-            _ = await traffic.result
-            _ = try await phone.engine.sync()
-            let sent = Set(try await phone.engine.allModels().map(\.id))
-            let key = backups[0]["key"]
-            XCTAssertEqual(key?.count, 32)
+            var backups: [(files: [String: Data], before: Int)] = []
+            for _ in 0..<3 {
+                let last = backups.last?.before ?? 0
+                while await confirmed.count < last + 5 { await Task.yield() }
+                let before = await confirmed.count
+                backups.append((try server.backupByCommand(), before))
+            }
+            await confirmed.end()
+            try await traffic.value
+            let count = await confirmed.count
+            XCTAssertEqual(backups[0].files["key"]?.count, 32)
             for (number, backup) in backups.enumerated() {
-                XCTAssertEqual(backup["key"], key)
-                try server.restore(backup, .killed)
+                try server.restore(backup.files, .killed)
+                let reader = try await server.makeDevice()
+                try await reader.engine.sync()
+                let found = Set(try await reader.engine.allModels().map(\.id))
+                let missing = (0..<backup.before).filter { !found.contains("page\($0)") }
+                XCTAssertEqual(missing, [], "backup \(number)")
                 try await tablet.engine.upload(Page(id: "after\(number)", text: ""))
                 try await settle(phone, tablet)
-                let found = Set(try await server.assertEqualEverywhere(phone, tablet).map(\.id))
-                XCTAssertTrue(found.isSuperset(of: sent), "\(sent.subtracting(found)) are missing")
+                let all = try await server.assertEqualEverywhere(phone, tablet).filter {
+                    $0.id.hasPrefix("page")
+                }
+                XCTAssertEqual(all.count, count)
             }
         }
     }
@@ -52,6 +71,30 @@ final class BackupTests: RestoredServerScenario {
             let found = try await reader.engine.allModels()
             XCTAssertEqual(found.count, 20)
         }
+    }
+
+    /// Root can read another user's key, and would leave locks that the server can't open.
+    func testTheServersUserMakesTheCopyAndNothingIsLeftOfOneThatFails() async throws {
+        try XCTSkipUnless(geteuid() == 0, "only root can give files away")
+        let home = FileManager.default.temporaryDirectory
+            .appending(path: "BackupTests-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { XCTAssertNoThrow(try FileManager.default.removeItem(at: home)) }
+        let files = home.appending(path: "server")
+        let server = try ServerProcess(directory: files, users: ["alice"])
+        XCTAssertEqual(chown(files.appending(path: "key").path, 65_534, 65_534), 0)
+        let (copy, inside) = (home.appending(path: "copy"), files.appending(path: "copy"))
+        for place in [copy, inside] {
+            let (status, errors) = try RecordServerProgram.run([
+                "backup", place.path, "--directory", files.path,
+            ])
+            XCTAssertNotEqual(status, 0)
+            XCTAssertTrue(
+                errors.contains(place == copy ? "belongs to another user" : "Choose a place outside"),
+                errors
+            )
+        }
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: home.path), ["server"])
+        XCTAssertEqual(server.terminate(), 0)
     }
 
     func testItSaysWhatItCanNotCopy() async throws {
@@ -85,7 +128,10 @@ final class BackupTests: RestoredServerScenario {
         (status, errors) = try backup(files, to: damaged)
         XCTAssertNotEqual(status, 0)
         XCTAssertTrue(errors.contains("is damaged at"), errors)
-        XCTAssertFalse(FileManager.default.fileExists(atPath: damaged.path))
+        XCTAssertEqual(
+            Set(try FileManager.default.contentsOfDirectory(atPath: home.path)),
+            ["server", "copy"]
+        )
     }
 }
 

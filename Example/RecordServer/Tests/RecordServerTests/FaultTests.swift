@@ -274,6 +274,9 @@ final class FaultTests: XCTestCase {
                 "{\"fault\":\"purge\"}", "{\"fault\":\"quota\",\"bytes\":-1}",
                 "{\"fault\":\"outage\",\"user\":\"eve\"}",
                 "{\"fault\":\"outage\",\"operation\":\"records/save\"}",
+                "{\"fault\":\"outage\",\"operatoin\":\"records/modify\"}",
+                "{\"fault\":\"expire-tokens\",\"operation\":\"records/modify\"}",
+                "{\"fault\":\"expire-tokens\",\"untilOff\":true}",
                 "{\"fault\":\"purge\",\"user\":\"alice\",\"zone\":\"_defaultZone\"}",
             ] {
                 let answer = try await server.plan(plan)

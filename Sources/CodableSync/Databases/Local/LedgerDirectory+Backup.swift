@@ -10,14 +10,14 @@ extension LedgerDirectory {
     ///
     /// - Parameter destination: A directory that is missing or empty. After an error, it may have a part of the copy.
     /// - Returns: How many bytes were copied; they are durable.
-    /// - Throws: ``CloudError`` if the destination has something in it, the copy has a line that can't be read, or another
-    ///   process has held a lock for 20 seconds.
+    /// - Throws: ``CloudError`` if the directory is no cloud's, the destination has something in it, the copy has a line
+    ///   that can't be read, or another process has held a lock for 20 seconds.
     @discardableResult
     public func backUp(to destination: String) async throws(CloudError) -> UInt64 {
         do {
             let copy = LedgerFiles(path: destination, fileSystem: store.files.fileSystem)
-            // Locks would create the directory.
-            guard try store.files.newestJournal() != nil else { return try copy.write([]) }
+            // Locks would create the directory. The file of the identity is made first, and stays.
+            guard try store.files.hasCloud() else { return try copy.write([]) }
             // Without compactions, files are only appended to.
             let compaction = try await acquire { [files = store.files] in
                 try files.fileSystem.lock(files.compactionLockPath)
@@ -35,6 +35,10 @@ extension LedgerDirectory {
                     continuation.resume(with: Result { try copy.write(try parts.get()) })
                 }
             }
+        } catch let error as LogError {
+            let cause = CloudError(ofFiles: error)
+            let message = "\"\(path.shortenedForMessage)\" is damaged, and so is this copy: \(cause.message)"
+            throw CloudError(cause.code, message: message)
         } catch {
             throw CloudError(ofFiles: error)
         }
@@ -49,7 +53,13 @@ extension LedgerDirectory {
                 return lock
             case .held(let processID):
                 let now = clock.now.monotonic
-                if now >= deadline { throw tooLate(processID, isClosed: false) }
+                if now >= deadline {
+                    let message =
+                        "\"\(path.shortenedForMessage)\" has been locked for more than \(lockTimeout.components.seconds) "
+                        + "seconds by \(lockHolder(processID)), which compacts it, makes another copy, or is stopped. Nothing was "
+                        + "copied; try again later."
+                    throw CloudError(.serviceUnavailable, message: message)
+                }
                 do {
                     try await clock.sleep(until: now + .milliseconds(10))
                 } catch {
@@ -72,6 +82,17 @@ extension LedgerFiles {
     }
 
     private static let chunk = 1 << 20
+
+    /// Whether there is a cloud, by the names of its files.
+    ///
+    /// - Throws: ``FileError``, or ``CloudError`` if there is something else.
+    fileprivate func hasCloud() throws -> Bool {
+        try checkContents()
+        guard try fileSystem.status(of: path) != nil else { return false }
+        return try fileSystem.contents(ofDirectory: path).contains {
+            $0 == Self.identityName || LogFileName($0) != nil
+        }
+    }
 
     /// Opens what a copy needs; the lock must be held, so that no group of lines is cut.
     fileprivate func parts() throws -> [Part] {

@@ -254,8 +254,7 @@ extension LedgerDirectory {
         line.withLock { $0.pause = pause }
     }
 
-    /// What a request throws that has waited too long for another process's lock.
-    func tooLate(_ processID: Int?, isClosed: Bool) -> CloudError {
+    private func tooLate(_ processID: Int?, isClosed: Bool) -> CloudError {
         let holder = lockHolder(processID)
         if isClosed {
             return CloudError(
@@ -270,7 +269,8 @@ extension LedgerDirectory {
         return CloudError(.serviceUnavailable, message: message)
     }
 
-    private func lockHolder(_ processID: Int?) -> String {
+    /// What holds a lock, for messages.
+    func lockHolder(_ processID: Int?) -> String {
         processID.map { "process \($0)" } ?? "another process"
     }
 }
