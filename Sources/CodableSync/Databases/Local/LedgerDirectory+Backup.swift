@@ -89,15 +89,12 @@ extension LedgerFiles {
     fileprivate func hasCloud() throws -> Bool {
         try checkContents()
         guard try fileSystem.status(of: path) != nil else { return false }
-        return try fileSystem.contents(ofDirectory: path).contains {
-            $0 == Self.identityName || LogFileName($0) != nil
-        }
+        return try fileSystem.contents(ofDirectory: path).contains(where: Self.isOfCloud)
     }
 
     /// Opens what a copy needs; the lock must be held, so that no group of lines is cut.
     fileprivate func parts() throws -> [Part] {
-        let names = try fileSystem.contents(ofDirectory: path)
-            .filter { $0 == Self.identityName || LogFileName($0) != nil }
+        let names = try fileSystem.contents(ofDirectory: path).filter(Self.isOfCloud)
         var parts: [Part] = []
         do {
             for name in names {

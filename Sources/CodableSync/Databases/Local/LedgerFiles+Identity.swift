@@ -59,7 +59,7 @@ extension LedgerFiles {
         guard let kind = try fileSystem.status(of: path)?.kind, [.directory, .symbolicLink].contains(kind)
         else { return }
         let names = try fileSystem.contents(ofDirectory: path)
-        if names.contains(where: { $0 == Self.identityName || LogFileName($0) != nil }) { return }
+        if names.contains(where: Self.isOfCloud) { return }
         guard let foreign = names.first(where: { !Self.mayBeInNewCloud($0) }) else { return }
         throw CloudError(
             .badDatabase,
@@ -67,6 +67,9 @@ extension LedgerFiles {
                 + "journal of a cloud. Use an empty directory, or that of a cloud."
         )
     }
+
+    /// Whether a file belongs to a cloud, by its name.
+    static func isOfCloud(_ name: String) -> Bool { name == identityName || LogFileName(name) != nil }
 
     /// Whether a file may be in a directory in which a process was killed before it had made a cloud.
     private static func mayBeInNewCloud(_ name: String) -> Bool {
